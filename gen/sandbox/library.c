@@ -1,12 +1,10 @@
 /* The functions that the sandbox offers. Lua's own functions are used if they are harmless with any
    argument; functions that loop in C are charged first; pairs, sort and tostring, which depend on
    hashes, a random pivot and addresses, are rewritten. See sandbox.h. */
-#include "library.h"
-
 #include <lauxlib.h>
 #include <lualib.h>
-#include <stdbool.h>
 
+#include "limits.h"
 #include "sandbox.h"
 
 enum {

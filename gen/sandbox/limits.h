@@ -50,4 +50,9 @@ int limits_give_up(lua_State *L, enum limit_reason reason);
 /* Notes the running line. */
 void limits_locate(struct limits *limits);
 
+/* ---- library.c ------------------------------------------------------------------------------ */
+
+/* A C function for Lua that makes the globals of the state exactly the offered functions. */
+int sandbox_library_open(lua_State *L);
+
 #endif

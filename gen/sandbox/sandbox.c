@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "library.h"
 #include "limits.h"
 
 enum { DEFAULT_MEMORY = 64 << 20, DEFAULT_INSTRUCTIONS = 50000000, LOAD_STEP = 4096 };
@@ -134,16 +133,6 @@ static bool is_memory_error(const struct sandbox *sandbox, int lua_status) {
   return sandbox->limits.refusals && strcmp(message, "not enough memory") == 0;
 }
 
-static int set_memory(struct sandbox *sandbox, int status, cugen_error *err) {
-  if (!sandbox->limits.refusals) return error_memory(err);
-  return set_format(sandbox, status, err,
-                    "gave up: it takes more than %zu MiB of memory, or %d MiB in one table or "
-                    "stack, or %d MiB in "
-                    "one string. Does a table, a string or a recursion grow without end?",
-                    (sandbox->limits.memory + (1 << 20) - 1) >> 20, LARGEST_BLOCK >> 20,
-                    LARGEST_STRING >> 20);
-}
-
 /* Sets the error from the error value on top of the stack, and pops the value. */
 static int set_failure(struct sandbox *sandbox, int lua_status, int status, cugen_error *err) {
   lua_State *L = sandbox->L;
@@ -157,7 +146,15 @@ static int set_failure(struct sandbox *sandbox, int lua_status, int status, cuge
     result = set_format(sandbox, status, err, "gave up after %g s of work: an endless loop?",
                         limits_seconds);
   else if (is_memory_error(sandbox, lua_status))
-    result = set_memory(sandbox, status, err);
+    result =
+        !sandbox->limits.refusals
+            ? error_memory(err)
+            : set_format(sandbox, status, err,
+                         "gave up: it takes more than %zu MiB of memory, or %d MiB in one "
+                         "table or stack, or %d MiB in one string. Does a table, a string or a "
+                         "recursion grow without end?",
+                         (sandbox->limits.memory + (1 << 20) - 1) >> 20, LARGEST_BLOCK >> 20,
+                         LARGEST_STRING >> 20);
   else if (lua_type(L, -1) == LUA_TSTRING)
     result = set_placed(sandbox, status, lua_tostring(L, -1), err);
   else

@@ -212,37 +212,21 @@ static size_t known_configs(const struct source_file *files, const char **out, s
   return count;
 }
 
-static void list_known(const struct search *search) {
-  enum { MOST = 64 };
-  const char *known[MOST];
-  size_t shipped, count = known_configs(search->files, known, MOST, &shipped);
-  for (size_t i = 0; i < count; i++) {
-    const char *before = i == 0 && shipped ? "; shipped are: "
-                         : i == shipped    ? "; in memory are: "
-                                           : ", ";
-    error_append(search->err, "%s%.*s", before, (int)(strlen(known[i]) - strlen(".lua")), known[i]);
-  }
-}
-
-/* Returns an existing file near to the name, or a known config with a near name; the caller frees
-   it. NULL: neither is near. */
-static char *nearest_config(const struct search *search, const char *config_dir,
-                            const char *full_name) {
-  enum { MOST = 64 };
-  const char *known[MOST];
-  char *file = near_file(".", full_name);
-  if (!file && config_dir && full_name[0] != '/') file = near_file(config_dir, full_name);
-  if (file) return file;
-  size_t shipped, count = known_configs(search->files, known, MOST, &shipped);
-  const char *nearest = text_nearest(path_base(full_name), known, count);
-  return nearest ? strndup(nearest, strlen(nearest) - strlen(".lua")) : NULL;
-}
-
+/* Suggests an existing file near to the name, or a known config with a near name; else says that
+   there is no such folder, or lists the known configs. */
 static int config_missing(const struct search *search, const char *config_dir, const char *name,
                           const char *full_name) {
+  enum { MOST = 64 };
+  const char *known[MOST];
+  size_t shipped, count = known_configs(search->files, known, MOST, &shipped);
   struct text folder = {0};
   path_folder(name, &folder);
-  char *nearest = nearest_config(search, config_dir, full_name);
+  char *nearest = near_file(".", full_name);
+  if (!nearest && config_dir && full_name[0] != '/') nearest = near_file(config_dir, full_name);
+  if (!nearest) {
+    const char *near = text_nearest(path_base(full_name), known, count);
+    nearest = near ? strndup(near, strlen(near) - strlen(".lua")) : NULL;
+  }
   if (search->folder)
     error_set(search->err, CUGEN_ERROR_MISSING,
               "no config '%s': it is a folder; name a file in it: %s%sNAME.lua", name, name,
@@ -256,7 +240,13 @@ static int config_missing(const struct search *search, const char *config_dir, c
            !folder_exists(text_get(&folder)))
     error_append(search->err, "; there is no folder '%s'", text_get(&folder));
   else if (!search->folder)
-    list_known(search);
+    for (size_t i = 0; i < count; i++) {
+      const char *before = i == 0 && shipped ? "; shipped are: "
+                           : i == shipped    ? "; in memory are: "
+                                             : ", ";
+      const int length = (int)(strlen(known[i]) - strlen(".lua"));
+      error_append(search->err, "%s%.*s", before, length, known[i]);
+    }
   text_free(&folder);
   free(nearest);
   return CUGEN_ERROR_MISSING;
