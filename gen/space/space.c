@@ -85,25 +85,6 @@ static int open_implementation(struct space *space, size_t index, const struct v
                    space->config->path);
 }
 
-static int space_open_all(struct space *space, const struct problem *problem,
-                          const struct device_facts *facts, const cugen_filter *filter,
-                          cugen_error *err) {
-  struct value *slots = calloc((size_t)space->config->first_tunable + 1, sizeof *slots);
-  const size_t room = space->config->implementation_count + 1; /* avoids a size of zero */
-  space->implementations = calloc(room, sizeof *space->implementations);
-  space->domains = calloc(room, sizeof *space->domains);
-  space->rows = calloc(room, sizeof *space->rows);
-  int status = slots && space->implementations && space->domains && space->rows ? CUGEN_OK
-                                                                                : error_memory(err);
-  if (!status) config_slots(space->config, problem, facts, slots);
-  for (size_t i = 0; i < space->config->implementation_count && !status; i++) {
-    space->count++; /* so that space_close frees the implementation that failed */
-    status = open_implementation(space, i, slots, facts, filter, err);
-  }
-  free(slots);
-  return status;
-}
-
 static bool heuristics_removed(const struct space *space) {
   for (size_t i = 0; i < space->count; i++)
     for (size_t r = 0; r < space->implementations[i].rule_count; r++) {
@@ -116,13 +97,25 @@ static bool heuristics_removed(const struct space *space) {
 int space_open_within(const struct config *config, const struct problem *problem,
                       const struct device_facts *facts, const cugen_filter *filter,
                       struct space_stop stop, struct space **out, cugen_error *err) {
+  const size_t count = config->implementation_count;
   *out = NULL;
   struct space *space = calloc(1, sizeof *space);
   if (!space) return error_memory(err);
   space->config = config;
   space->effort = effort_begin(stop);
-  int status = filter ? space_filter_check(config, filter, err) : CUGEN_OK;
-  if (!status) status = space_open_all(space, problem, facts, filter, err);
+  space->implementations = calloc(count + 1, sizeof *space->implementations);
+  space->domains = calloc(count + 1, sizeof *space->domains);
+  space->rows = calloc(count + 1, sizeof *space->rows);
+  struct value *slots = calloc((size_t)config->first_tunable + 1, sizeof *slots);
+  const bool room = space->implementations && space->domains && space->rows && slots;
+  int status = room ? CUGEN_OK : error_memory(err);
+  if (!status && filter) status = space_filter_check(config, filter, err);
+  if (!status) config_slots(config, problem, facts, slots);
+  for (size_t i = 0; i < count && !status; i++) {
+    space->count++; /* so that space_close frees the implementation that failed */
+    status = open_implementation(space, i, slots, facts, filter, err);
+  }
+  free(slots);
   const bool nothing = !status && !filter && !space->valid && heuristics_removed(space);
   if (status || nothing)
     space_close(space);
@@ -344,21 +337,6 @@ static uint64_t left_out(const struct space_implementation *one) {
   return one->unmet ? 0 : removed;
 }
 
-/* Adds one line about all implementations that the filters alone leave without a variant. */
-static void explain_left_out(const struct space *space, struct text *out) {
-  uint64_t combinations = 0;
-  for (size_t i = 0; i < space->count; i++) {
-    const struct space_implementation *one = &space->implementations[i];
-    if (!left_out(one)) continue;
-    text_addf(out, "%s%s", combinations ? ", " : "\n  ", one->implementation->name);
-    combinations += left_out(one);
-  }
-  if (!combinations) return;
-  text_add(out, ": none of ");
-  text_add_count(out, combinations);
-  text_add(out, combinations == 1 ? " combination is within that" : " combinations is within that");
-}
-
 /* Lists the filters that removed something, each once. Returns false if none did. */
 static bool list_filters(const struct space *space, struct text *out) {
   for (size_t i = 0; i < space->count; i++) {
@@ -380,7 +358,21 @@ int space_explain_empty(const struct space *space, cugen_error *err) {
   error_set(err, CUGEN_ERROR_EMPTY, "%s: no variant is left for this problem on this device",
             space->config->path);
   if (list_filters(space, &filters)) error_append(err, " within %s", text_get(&filters));
-  explain_left_out(space, &why);
+
+  /* One line about all implementations that the filters alone leave without a variant. */
+  uint64_t combinations = 0;
+  for (size_t i = 0; i < space->count; i++) {
+    const struct space_implementation *one = &space->implementations[i];
+    if (!left_out(one)) continue;
+    text_addf(&why, "%s%s", combinations ? ", " : "\n  ", one->implementation->name);
+    combinations += left_out(one);
+  }
+  if (combinations) {
+    text_add(&why, ": none of ");
+    text_add_count(&why, combinations);
+    text_add(&why, combinations == 1 ? " combination" : " combinations");
+    text_add(&why, " is within that");
+  }
   for (size_t i = 0; i < space->count; i++)
     if (!left_out(&space->implementations[i]) && !space->implementations[i].unlisted)
       explain_implementation(&space->implementations[i], &why);

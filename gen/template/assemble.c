@@ -679,10 +679,11 @@ int assemble(const struct assembly *in, struct text *out, struct kernel_names *k
   struct walk walk = {.names = in->names,
                       .body = body,
                       .reader = {text_get(body), text_get(body) + body->length},
+                      .scopes = {.statement = text_get(body)},
                       .line_start = true,
                       .kernels = kernels,
                       .err = err};
-  scopes_open(&walk.scopes, text_get(body));
+
   *kernels = (struct kernel_names){.count = 0};
   /* Clears the marks of earlier uses, but not `asked`, which Lua sets. */
   for (struct name *name = in->names->list; name < in->names->list + in->names->count; name++) {

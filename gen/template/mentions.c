@@ -93,27 +93,7 @@ static void look_for_conditions(struct search *s, const char *text) {
 
 /* ---- Files ---------------------------------------------------------------------------------- */
 
-static void search_file(struct search *s, const char *name, const char *from);
-static void search_new(struct search *s, const struct text *path, const struct text *content);
-
-/* Searches a header in angle brackets that is in a folder of include_dirs. Other headers are taken
-   for the system's. */
-static void search_header(struct search *s, const char *name, const char *from) {
-  const struct header_search wanted = {.name = name,
-                                       .from = from,
-                                       .config = s->config->path,
-                                       .folders = s->compile->folders,
-                                       .folder_count = s->compile->folder_count};
-  struct text path = {0}, content = {0};
-  bool found;
-  cugen_error ignored;
-  if (sources_header(s->sources, &wanted, &path, &content, &found, &ignored))
-    s->all = true;
-  else if (found)
-    search_new(s, &path, &content);
-  text_free(&path);
-  text_free(&content);
-}
+static void search_file(struct search *s, const char *name, const char *from, bool header);
 
 /* Searches the file of an include "name", include("name"), #include "name" or #include <name>. With
    any other text, all names count as used. */
@@ -128,7 +108,7 @@ static void search_included(struct search *s, const char *at, const char *from) 
   }
   text_add_n(&name, at + 1, length);
   s->failed |= name.failed;
-  if (!name.failed) (*at == '<' ? search_header : search_file)(s, text_get(&name), from);
+  if (!name.failed) search_file(s, text_get(&name), from, *at == '<');
   text_free(&name);
 }
 
@@ -156,12 +136,23 @@ static void search_new(struct search *s, const struct text *path, const struct t
     search_included(s, at += LENGTH, text_get(path));
 }
 
-static void search_file(struct search *s, const char *name, const char *from) {
+/* Searches a template or other file, or a header in angle brackets that is in a folder of
+   include_dirs. Other headers are taken for the system's. */
+static void search_file(struct search *s, const char *name, const char *from, bool header) {
+  const struct header_search wanted = {.name = name,
+                                       .from = from,
+                                       .config = s->config->path,
+                                       .folders = s->compile->folders,
+                                       .folder_count = s->compile->folder_count};
   struct text path = {0}, content = {0};
+  bool found = true;
   cugen_error ignored;
-  if (sources_template(s->sources, name, from, s->config->path, &path, &content, &ignored))
+  int status =
+      header ? sources_header(s->sources, &wanted, &path, &content, &found, &ignored)
+             : sources_template(s->sources, name, from, s->config->path, &path, &content, &ignored);
+  if (status)
     s->all = true; /* a header in another folder, or a missing file */
-  else
+  else if (found)
     search_new(s, &path, &content);
   text_free(&path);
   text_free(&content);
@@ -219,16 +210,16 @@ static int mentions_add(const struct sources *sources, const struct config *conf
   /* The reference, the verify kernel and the generators see only shared tunables. */
   const bool proofs = !s.failed && shared;
   s.compile = &config->compile;
-  if (proofs && config->reference) search_file(&s, config->reference, config->path);
-  if (proofs && config->verify) search_file(&s, config->verify, config->path);
+  if (proofs && config->reference) search_file(&s, config->reference, config->path, false);
+  if (proofs && config->verify) search_file(&s, config->verify, config->path, false);
   for (size_t i = 0; i < config->argument_count && proofs; i++)
     if (config->arguments[i].data.kind == DATA_GENERATOR)
-      search_file(&s, config->arguments[i].data.file, config->path);
+      search_file(&s, config->arguments[i].data.file, config->path, false);
 
   for (size_t i = first; i < last && !s.failed; i++) {
     const struct config_implementation *one = &config->implementations[i];
     s.compile = &one->compile;
-    if (one->template_name) search_file(&s, one->template_name, config->path);
+    if (one->template_name) search_file(&s, one->template_name, config->path, false);
     for (size_t k = 0; k < one->launch_count; k++)
       if (one->launches[k].entry.text) look_for_names(&s, one->launches[k].entry.text);
   }

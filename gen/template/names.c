@@ -36,7 +36,6 @@
 #include <string.h>
 
 #include "gen/config/evaluate.h"
-#include "shared.h"
 
 /* ---- The table ------------------------------------------------------------------------------ */
 
@@ -251,16 +250,14 @@ bool names_macro(const struct names *names, const struct name *name) {
   return !names_value(names, name, &value, NULL) && value.type != VALUE_STRING;
 }
 
-static bool names_is_known(const struct names *names, const struct expr *expr) {
-  size_t count;
-  const int *slots = expr_slots(expr, &count);
-  for (size_t i = 0; i < count; i++)
-    if (!names->known[slots[i]]) return false;
-  return true;
-}
-
 bool names_constant(const struct names *names, const struct name *name) {
-  if (name->kind == NAME_DERIVED) return names_is_known(names, names->in.derived[name->index].expr);
+  if (name->kind == NAME_DERIVED) {
+    size_t count;
+    const int *slots = expr_slots(names->in.derived[name->index].expr, &count);
+    bool known = true;
+    for (size_t i = 0; i < count; i++) known &= names->known[slots[i]];
+    return known;
+  }
   if (name->kind == NAME_STRIDE || name->kind == NAME_PITCH)
     return names->all_known && !names->in.wide_index;
   return name->scalar < 0 || !names->in.arguments[name->scalar].dtype->floating;
@@ -678,14 +675,6 @@ static void names_read_expr(const struct names *names, const struct expr *expr, 
     if (!known_only || names->known[slots[i]]) reads[slots[i]] = true;
 }
 
-static void names_read_distance(const struct names *names, const struct name *name, bool known_only,
-                                bool *reads) {
-  struct product product = stride_factors(names, name->index, name->dimension);
-  for (int i = 0; i < product.count; i++)
-    names_read_expr(names, product.factors[i], known_only, reads);
-  config_layout_reads(&names->in.config->arguments[name->index].layout, reads);
-}
-
 /* Notes the slots that a scalar's value depends on. A scalar without a value expression has the
    value of the slot that has its name. */
 static void read_scalar(const struct names *names, int argument, bool *reads) {
@@ -711,6 +700,7 @@ static void names_read_element(const struct names *names, int argument, bool kno
 static void names_read_name(const struct names *names, const struct name *name, bool known_only,
                             bool *reads) {
   const struct config *config = names->in.config;
+  struct product product;
   switch (name->kind) {
   case NAME_INDEX_T:
   case NAME_TENSOR_MAP: break;
@@ -724,7 +714,12 @@ static void names_read_name(const struct names *names, const struct name *name, 
   case NAME_SCALAR: read_scalar(names, name->index, reads); break;
   case NAME_TYPE: config_expr_reads(config->arguments[name->index].dtype.expr, reads); break;
   case NAME_STRIDE:
-  case NAME_PITCH: names_read_distance(names, name, known_only, reads); break;
+  case NAME_PITCH:
+    product = stride_factors(names, name->index, name->dimension);
+    for (int i = 0; i < product.count; i++)
+      names_read_expr(names, product.factors[i], known_only, reads);
+    config_layout_reads(&config->arguments[name->index].layout, reads);
+    break;
   case NAME_LAYOUT: config_layout_reads(&config->arguments[name->index].layout, reads); break;
   case NAME_ELEMENT: names_read_element(names, name->index, known_only, reads); break;
   case NAME_SHARED:

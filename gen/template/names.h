@@ -118,4 +118,12 @@ void names_read_value(const struct expr *expr, struct names_values *values);
    the slots and expressions, and an index_t of equal width, the kernel is the same. */
 void names_reads(const struct names *names, bool *reads, struct names_values *values);
 
+/* ---- shared.c ------------------------------------------------------------------------------- */
+
+/* Appends the type of the shared array, with its accessors, and its declaration: a variable of
+   static shared memory, or a part of the block's dynamic shared memory. block_align: for the first
+   dynamic array of a source the alignment of the dynamic memory, which is then declared, too; else
+   0. */
+void shared_array_define(const struct layout_array *array, int64_t block_align, struct text *out);
+
 #endif

@@ -82,15 +82,6 @@ static bool type_agrees(struct signature_parameter seen, const struct kernel_arg
 
 /* ---- Refusing ------------------------------------------------------------------------------- */
 
-/* Returns the index of the first argument that does not fit; the number of arguments if the kernel
-   has more or fewer parameters; UNKNOWN if all fit. */
-static int find_fault(const struct passing *p) {
-  if ((size_t)p->seen_count != p->count) return (int)p->count;
-  for (size_t i = 0; i < p->count; i++)
-    if (!type_agrees(p->seen[i], argument_of(p, i))) return (int)i;
-  return UNKNOWN;
-}
-
 /* Appends " (launch at line 12)". */
 static void say_launch(const struct passing *p, struct text *out) {
   if (p->launch->listed) text_addf(out, " (launch at line %d)", p->launch->line);
@@ -180,14 +171,6 @@ static int note_order(const struct passing *p) {
 
 /* ---- Launches ------------------------------------------------------------------------------- */
 
-/* Returns whether the text of the list can be trusted: the list has no macro, and the kernel's name
-   stands only once in the body. */
-static bool parameters_is_plain(const struct passing *p, struct source_reader list) {
-  const struct text *body = &p->x->expander->body;
-  return is_named_once(body, p->kernel) && !has_macro(text_get(body), list) &&
-         !has_macro(text_get(&p->x->expander->defines), list);
-}
-
 static int parameters_check_launch(struct expansion *x, const struct kernel_launch *launch) {
   const struct text *body = &x->expander->body;
   struct passing p = {
@@ -198,9 +181,19 @@ static int parameters_check_launch(struct expansion *x, const struct kernel_laun
   p.count = kernel_launch_parameters(x->out, launch, p.passed);
   p.seen_count = signature_read_list(reader, p.seen);
   if (p.seen_count == UNKNOWN) return CUGEN_OK;
-  const int wrong = find_fault(&p);
+
+  /* the first argument that does not fit; p.count: the kernel has more or fewer parameters */
+  int wrong = (size_t)p.seen_count == p.count ? UNKNOWN : (int)p.count;
+  for (size_t i = 0; i < p.count && wrong == UNKNOWN; i++)
+    if (!type_agrees(p.seen[i], argument_of(&p, i))) wrong = (int)i;
   const bool exchanged = wrong == UNKNOWN && !x->out->order && is_exchanged(&p);
-  if ((wrong == UNKNOWN && !exchanged) || !parameters_is_plain(&p, reader)) return CUGEN_OK;
+  if (wrong == UNKNOWN && !exchanged) return CUGEN_OK;
+
+  /* The text of the list can be trusted if the kernel's name stands only once in the body, and the
+     list has no macro. */
+  if (!is_named_once(body, p.kernel) || has_macro(text_get(body), reader) ||
+      has_macro(text_get(&x->expander->defines), reader))
+    return CUGEN_OK;
   if (exchanged) return note_order(&p);
   return (size_t)wrong < p.count ? refuse_type(&p, &p.seen[wrong], argument_of(&p, (size_t)wrong))
                                  : parameters_refuse_count(&p);

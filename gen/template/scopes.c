@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-void scopes_open(struct scopes *scopes, const char *text) {
-  *scopes = (struct scopes){.statement = text};
-}
-
 /* ---- Declarations --------------------------------------------------------------------------- */
 
 /* Returns whether the word may end a type: a type known here, or a word that ends with _t. */

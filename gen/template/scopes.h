@@ -19,7 +19,7 @@ enum scope_sight {
   SCOPE_HIDDEN     /* a use of the source's own name, declared before, or a member */
 };
 
-struct scopes {
+struct scopes {                  /* zero but for `statement` at the beginning of a text */
   const char *statement;         /* beginning of the current statement */
   struct source_token before[2]; /* the last two tokens, the newest first */
   int parentheses;
@@ -42,7 +42,6 @@ struct scopes {
   int branch_count;
 };
 
-void scopes_open(struct scopes *scopes, const char *text);
 /* Takes the next token that is no blank, comment or part of a directive. ahead: reads the text
    behind the token. name: the config's name that the token equals, or NULL. */
 enum scope_sight scopes_see(struct scopes *scopes, struct source_token token,

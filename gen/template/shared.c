@@ -1,4 +1,4 @@
-/* Writes shared arrays into the source; see shared.h. A layout divides the index of each dimension
+/* Writes shared arrays into the source; see names.h. A layout divides the index of each dimension
    into one or more modes, each with a stride (base/layout.h). For example, `shared "part" { dtype =
    "f32", shape = { 32, 32 }, layout = "row^5,0,5" }` becomes
 
@@ -8,7 +8,7 @@
        ...
      };
      __shared__ part_array part; */
-#include "shared.h"
+#include "names.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -60,16 +60,6 @@ static int deciding_mode(const struct layout_map *map, int *shift) {
   return alone ? last - 1 : -1;
 }
 
-/* Adds the contiguous index with the swizzle's bits XORed into it: "j ^ (i & 31)". */
-static void add_exchange(const struct layout_map *map, int deciding, int shift, int64_t mask,
-                         struct text *out) {
-  text_addf(out, "%s ^ (", letters[map->modes[map->count - 1].dimension]);
-  add_index(map, deciding, out);
-  if (shift > map->base) text_addf(out, " >> %d", shift - map->base);
-  if (shift < map->base) text_addf(out, " << %d", map->base - shift);
-  text_addf(out, " & %" PRId64 ")", mask);
-}
-
 /* ---- The array as an array of arrays -------------------------------------------------------- */
 
 /* A dimension of the C array `data`, numbered from the innermost to the outermost. A dimension
@@ -111,8 +101,8 @@ static void add_dimension(struct dimensions *d, int64_t stride, const char *inde
   text_add(&d->list[d->count++].index, index);
 }
 
-/* Lists the dimensions of `data`. exchanged: the swizzled contiguous index, as add_exchange prints
-   it; "": the contiguous index is not swizzled. */
+/* Lists the dimensions of `data`. exchanged: the swizzled contiguous index, such as "j ^ (i & 31)";
+   "": the contiguous index is not swizzled. */
 static void find_dimensions(const struct layout_array *array, const char *exchanged,
                             struct dimensions *out) {
   const struct layout_map *map = &array->map;
@@ -173,7 +163,14 @@ static void add_element(const struct layout_array *array, struct text *sizes, st
   struct dimensions dimensions;
   int shift = 0;
   const int deciding = map->bits ? deciding_mode(map, &shift) : -1;
-  if (deciding >= 0) add_exchange(map, deciding, shift, mask, &exchanged);
+  if (deciding >= 0) {
+    /* the contiguous index with the swizzle's bits XORed into it: "j ^ (i & 31)" */
+    text_addf(&exchanged, "%s ^ (", letters[map->modes[map->count - 1].dimension]);
+    add_index(map, deciding, &exchanged);
+    if (shift > map->base) text_addf(&exchanged, " >> %d", shift - map->base);
+    if (shift < map->base) text_addf(&exchanged, " << %d", map->base - shift);
+    text_addf(&exchanged, " & %" PRId64 ")", mask);
+  }
   find_dimensions(array, text_get(&exchanged), &dimensions);
   text_add(element, "data");
   if (map->bits && deciding < 0) {

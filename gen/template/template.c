@@ -210,26 +210,21 @@ static int parse_lines(struct parser *parser) {
 
 /* ---- Where a #line may stand ---------------------------------------------------------------- */
 
-/* Sets fresh[line] for the lines of plain that do not begin inside a token. */
-static void find_fresh_lines(const struct text *plain, bool *fresh, size_t lines) {
-  struct source_reader reader = {plain->data, plain->data + plain->length};
-  size_t line = 0;
-  for (struct source_token token = source_next(&reader); token.kind != SOURCE_END;
-       token = source_next(&reader)) {
-    for (size_t i = 0; i < token.length; i++)
-      if (token.at[i] == '\n' && ++line < lines) fresh[line] = token.kind == SOURCE_NEWLINE;
-  }
-}
-
+/* Marks the pieces whose first line does not begin inside a token, as the lexer sees `plain`. */
 static int mark_fresh_pieces(struct parser *parser) {
   struct template *t = parser->template;
-  size_t lines = (size_t)parser->plain_line + 1;
-  if (parser->plain.failed) return error_memory(parser->err);
-  if (parser->plain.length == 0) return CUGEN_OK;
-  bool *fresh = calloc(lines, sizeof *fresh);
+  const struct text *plain = &parser->plain;
+  size_t lines = (size_t)parser->plain_line + 1, line = 0;
+  if (plain->failed) return error_memory(parser->err);
+  if (plain->length == 0) return CUGEN_OK;
+  bool *fresh = calloc(lines, sizeof *fresh); /* for each line of plain */
   if (!fresh) return error_memory(parser->err);
   fresh[0] = true;
-  find_fresh_lines(&parser->plain, fresh, lines);
+  struct source_reader reader = {plain->data, plain->data + plain->length};
+  for (struct source_token token = source_next(&reader); token.kind != SOURCE_END;
+       token = source_next(&reader))
+    for (size_t i = 0; i < token.length; i++)
+      if (token.at[i] == '\n' && ++line < lines) fresh[line] = token.kind == SOURCE_NEWLINE;
   for (size_t i = 0; i < t->piece_count; i++)
     t->pieces[i].fresh = fresh[parser->piece_plain_line[i]];
   free(fresh);
