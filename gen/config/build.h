@@ -155,7 +155,7 @@ void read_items(struct build *build, const struct list *list, enum keyword_id id
 void note_items(struct build *build, const struct list *list, enum keyword_id id, item_reader *read,
                 void *array, size_t size, size_t *count);
 /* Allocates an array for the declarations of a keyword, and reads them into it. array and count:
-   the members for the array and its length, which `read` sees grow. */
+   the members that get the array and the number of elements begun, before `read` is called. */
 #define READ_ARRAY(build, list, id, read, array, count)                                            \
   read_items(build, list, id, read,                                                                \
              (void *)((array) = build_array(build, list_count(list, id), sizeof *(array))),        \

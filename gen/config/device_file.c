@@ -225,7 +225,7 @@ int device_file_parse(const char *path, const char *content, size_t length, stru
   if (!status) status = check_complete(&reader, path, err);
   if (status) return status;
 
-  /* The figures that are equal on all described GPUs or follow from other figures: CUDA C++
+  /* These figures are equal on all described GPUs or follow from other figures: CUDA C++
      Programming Guide, "Technical Specifications per Compute Capability". pitch_alignment is the
      value that cuMemAllocPitch gave on every GPU tried. */
   struct device_facts *f = &out->facts;

@@ -392,7 +392,8 @@ static int evaluate_scalar(const struct evaluation *e, struct kernel_argument *o
   if (status) return status;
 
   if (value->type == VALUE_BOOL) *value = value_int(value->boolean);
-  const struct dtype *dtype = out->dtype ? out->dtype : &dtype_table[DTYPE_i64]; /* NULL: index */
+  /* A dtype NULL stands for "index". */
+  const struct dtype *dtype = out->dtype ? out->dtype : &dtype_table[DTYPE_i64];
   const bool whole = value->type == VALUE_INT;
   if (dtype->floating ? (whole || value->type == VALUE_FLOAT) && !element_overflows(dtype, *value)
                       : whole && dtype_fits(dtype, value->integer))
@@ -456,8 +457,8 @@ static int evaluate_argument(const struct evaluation *e, struct kernel_argument 
 
 int config_products(const struct config *config, const struct value *slots, const char **out,
                     cugen_error *err) {
-  /* Types that only tensor cores know: f32 rounded to 10 bits of fraction, and bytes that kernels
-     take for floats. */
+  /* Only tensor cores know these types: tf32 is f32 rounded to 10 bits of fraction, and fp8 are
+     bytes that kernels take for floats. */
   static const char *const others[] = {"tf32", "fp8"};
   struct value value;
   *out = NULL;

@@ -303,8 +303,8 @@ static int shared_size_evaluate(const void *context, const struct value *slots, 
   bool all_dynamic = false, own = false, others = false;
   int status = shared_evaluate_group(implementation, -1, slots, arrays, &all, &all_dynamic, err);
   for (size_t i = 0; i < implementation->launch_count && !status; i++) {
-    const size_t k =
-        (size->launch + i) % implementation->launch_count; /* the launch itself first */
+    /* The launch itself comes first. */
+    const size_t k = (size->launch + i) % implementation->launch_count;
     bool dynamic = all_dynamic;
     bytes = all;
     status = shared_evaluate_group(implementation, (int)k, slots, arrays, &bytes, &dynamic, err);

@@ -115,9 +115,9 @@ static bool is_candidate(const struct sizes *s, size_t i) {
          is_whole_number(&s->base->values[i]) && s->base->values[i].integer > 3;
 }
 
-/* Measures how the variant's extent (data and threads) grows with parameter i. Growth above the
-   third power of the parameter's, twice over, is more than a size explains. changed: room for the
-   values of a problem. */
+/* Measures how the variant's extent (data and threads) grows with parameter i. An extent that grows
+   by more than twice the third power of the parameter's growth is more than a size explains.
+   changed: room for the values of a problem. */
 static void find_growth(struct sizes *s, const struct variant *variant, size_t i,
                         struct value *changed) {
   struct size_growth *growth = &s->growth[i];

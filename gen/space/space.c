@@ -359,7 +359,7 @@ int space_explain_empty(const struct space *space, cugen_error *err) {
             space->config->path);
   if (list_filters(space, &filters)) error_append(err, " within %s", text_get(&filters));
 
-  /* One line about all implementations that the filters alone leave without a variant. */
+  /* One line names all implementations that the filters alone leave without a variant. */
   uint64_t combinations = 0;
   for (size_t i = 0; i < space->count; i++) {
     const struct space_implementation *one = &space->implementations[i];

@@ -99,13 +99,6 @@ static int mention(struct walk *walk, struct name *name, struct source_token wor
   return CUGEN_OK;
 }
 
-static int note_declared(struct walk *walk, struct name *name, const char *at, bool variable) {
-  name->scoped = true;
-  if (!walk->conditions && !name->declared) name->declared = at;
-  if (variable && !walk->conditions && !name->variable) name->variable = at;
-  return CUGEN_OK;
-}
-
 /* Refuses a global of a config's name, because the whole file would see the global's value instead
    of the variant's. */
 static int meet_global(struct walk *walk, struct name *name, struct source_token word) {
@@ -118,13 +111,13 @@ static int meet_global(struct walk *walk, struct name *name, struct source_token
 
 static int meet_name(struct walk *walk, struct name *name, struct source_token word) {
   if (walk->in_directive) return mention(walk, name, word);
-  switch (scopes_see(&walk->scopes, word, walk->reader, name)) {
-  case SCOPE_MENTION: return mention(walk, name, word);
-  case SCOPE_GLOBAL: return meet_global(walk, name, word);
-  case SCOPE_PARAMETER: return note_declared(walk, name, word.at, false);
-  case SCOPE_VARIABLE: return note_declared(walk, name, word.at, true);
-  case SCOPE_HIDDEN: name->scoped = true; break;
-  }
+  const enum scope_sight sight = scopes_see(&walk->scopes, word, walk->reader, name);
+  if (sight == SCOPE_MENTION) return mention(walk, name, word);
+  if (sight == SCOPE_GLOBAL) return meet_global(walk, name, word);
+  name->scoped = true;
+  if (sight == SCOPE_HIDDEN || walk->conditions) return CUGEN_OK;
+  if (!name->declared) name->declared = word.at;
+  if (sight == SCOPE_VARIABLE && !name->variable) name->variable = word.at;
   return CUGEN_OK;
 }
 

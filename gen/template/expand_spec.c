@@ -187,7 +187,7 @@ int expansion_take_hashes(struct expansion *x) {
   if (normal->failed) return error_memory(x->err);
   note_unused(x, text_get(normal));
 
-  /* What makes another image of the same source: options, and launched instances of templates. */
+  /* The options and the launched instances of templates make another image of the same source. */
   if (*spec->options) text_addf(normal, "options %s\n", spec->options);
   for (size_t i = 0; i < described_count(spec); i++)
     if (strchr(described(spec, i)->entry, '<'))
@@ -203,7 +203,7 @@ int expansion_take_hashes(struct expansion *x) {
               hash_bytes(spec->sequence, spec->sequence_count * sizeof *spec->sequence).hex);
   spec->launches_hash = hash_since(normal, launches);
 
-  /* What makes another launch although the source is the same. */
+  /* Other aspects of the arguments make another launch although the source is the same. */
   size_t arguments = normal->length;
   for (size_t i = 0; i < spec->argument_count; i++) {
     if (spec->arguments[i].absent) continue;

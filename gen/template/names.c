@@ -446,7 +446,7 @@ static int put_product(const struct names *names, const struct product *product,
     struct value value;
     struct text factor = {0};
     int status = names_put_bound(names, product->factors[i], &value, &factor, err);
-    if (!status && !factor.length) value.integer += pad;
+    if (!status && value.type == VALUE_INT) value.integer += pad;
     if (!status && value.type == VALUE_INT &&
         __builtin_mul_overflow(*constant, value.integer, constant))
       status = error_set(err, CUGEN_ERROR_CONFIG, "a stride is above 2^63 - 1");

@@ -182,7 +182,8 @@ static int parameters_check_launch(struct expansion *x, const struct kernel_laun
   p.seen_count = signature_read_list(reader, p.seen);
   if (p.seen_count == UNKNOWN) return CUGEN_OK;
 
-  /* the first argument that does not fit; p.count: the kernel has more or fewer parameters */
+  /* wrong: the index of the first argument that does not fit; p.count if the kernel has more or
+     fewer parameters; UNKNOWN if all fit. */
   int wrong = (size_t)p.seen_count == p.count ? UNKNOWN : (int)p.count;
   for (size_t i = 0; i < p.count && wrong == UNKNOWN; i++)
     if (!type_agrees(p.seen[i], argument_of(&p, i))) wrong = (int)i;

@@ -231,7 +231,7 @@ static void render_run(lua_State *L, struct renderer *renderer, const struct tem
     lua_pop(L, 1);
     if (sandbox_load(renderer->sandbox, template->path, text_get(&template->lua),
                      template->lua.length, 0, CUGEN_ERROR_TEMPLATE, &renderer->error)) {
-      /* An error before a line of CUDA text, which Lua describes by the line's __emit call. */
+      /* Lua describes an error before a line of CUDA text by the line's __emit call. */
       char *near = strstr(renderer->error.message, " near '__emit'");
       if (near) *near = '\0';
       if (near) error_append(&renderer->error, " before this text");

@@ -134,8 +134,10 @@ static bool opens_namespace(const struct scopes *s, const char *brace) {
          source_next_solid(&reader).kind == SOURCE_END;
 }
 
-static void scopes_see_mark(struct scopes *s, struct source_token token) {
-  const char mark = *token.at;
+enum scope_sight scopes_see(struct scopes *s, struct source_token token, struct source_reader ahead,
+                            const struct name *name) {
+  const enum scope_sight sight = name ? see_name(s, token, ahead, name) : SCOPE_MENTION;
+  const char mark = token.kind == SOURCE_MARK ? *token.at : '\0';
   if (mark == '{') {
     const bool transparent = opens_namespace(s, token.at);
     s->transparent = s->transparent << 1 | transparent;
@@ -150,12 +152,6 @@ static void scopes_see_mark(struct scopes *s, struct source_token token) {
   const bool loop =
       mark == '(' && s->before[0].kind == SOURCE_WORD && source_is(s->before[0], "for");
   if (loop || mark == ';' || mark == '{' || mark == '}') s->statement = token.at + 1;
-}
-
-enum scope_sight scopes_see(struct scopes *s, struct source_token token, struct source_reader ahead,
-                            const struct name *name) {
-  enum scope_sight sight = name ? see_name(s, token, ahead, name) : SCOPE_MENTION;
-  if (token.kind == SOURCE_MARK) scopes_see_mark(s, token);
   s->before[1] = s->before[0];
   s->before[0] = token;
   return sight;

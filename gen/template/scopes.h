@@ -19,7 +19,8 @@ enum scope_sight {
   SCOPE_HIDDEN     /* a use of the source's own name, declared before, or a member */
 };
 
-struct scopes {                  /* zero but for `statement` at the beginning of a text */
+/* All but `statement` is zero at the beginning of a text. */
+struct scopes {
   const char *statement;         /* beginning of the current statement */
   struct source_token before[2]; /* the last two tokens, the newest first */
   int parentheses;

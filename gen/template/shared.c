@@ -89,7 +89,7 @@ static void add_product(int64_t factor, const char *index, struct text *out) {
    dimension inside of it. */
 static void add_dimension(struct dimensions *d, int64_t stride, const char *index) {
   while (d->count > 1 && stride % d->list[d->count - 1].unit) {
-    /* merges the outermost dimension into the next */
+    /* Merges the outermost dimension into the next. */
     struct dimension *last = &d->list[--d->count], *into = &d->list[d->count - 1];
     text_add(&into->index, " + ");
     add_product(last->unit / into->unit, text_get(&last->index), &into->index);
@@ -164,7 +164,7 @@ static void add_element(const struct layout_array *array, struct text *sizes, st
   int shift = 0;
   const int deciding = map->bits ? deciding_mode(map, &shift) : -1;
   if (deciding >= 0) {
-    /* the contiguous index with the swizzle's bits XORed into it: "j ^ (i & 31)" */
+    /* The swizzle's bits are XORed into the contiguous index: "j ^ (i & 31)". */
     text_addf(&exchanged, "%s ^ (", letters[map->modes[map->count - 1].dimension]);
     add_index(map, deciding, &exchanged);
     if (shift > map->base) text_addf(&exchanged, " >> %d", shift - map->base);
