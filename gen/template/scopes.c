@@ -90,12 +90,6 @@ static bool scopes_declares(const struct reading *r, struct source_token after) 
 
 /* ---- Scopes --------------------------------------------------------------------------------- */
 
-static bool is_hidden(const struct scopes *s, const struct name *name) {
-  for (size_t i = 0; i < s->hidden_count; i++)
-    if (s->hidden[i].name == name) return true;
-  return false;
-}
-
 bool scopes_member(const struct scopes *s) {
   return source_is_mark(s->before[0], '.') ||
          (source_is_mark(s->before[0], '>') && source_is_mark(s->before[1], '-'));
@@ -103,7 +97,9 @@ bool scopes_member(const struct scopes *s) {
 
 static enum scope_sight see_name(struct scopes *s, struct source_token token,
                                  struct source_reader ahead, const struct name *name) {
-  if (scopes_member(s) || is_hidden(s, name)) return SCOPE_HIDDEN;
+  bool hidden = scopes_member(s);
+  for (size_t i = 0; i < s->hidden_count && !hidden; i++) hidden = s->hidden[i].name == name;
+  if (hidden) return SCOPE_HIDDEN;
   const struct reading r = scopes_read_statement(s->statement, token.at);
   if (!scopes_declares(&r, source_next_solid(&ahead)) || s->hidden_count == SCOPES_MOST)
     return SCOPE_MENTION;
