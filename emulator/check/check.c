@@ -9,13 +9,10 @@
 
 #include "base/array.h"
 #include "base/system.h"
+#include "findings.h"
 #include "left_out.h"
-#include "messages.h"
-#include "order.h"
-#include "reached.h"
 #include "selection.h"
 #include "tune/data/verify.h"
-#include "waivers.h"
 
 /* Where a variant's traffic was counted: nowhere, on a problem that differs from the check problem
    in more than sizes, in sizes alone, or in sizes that are whole tiles. Counters of a later place
@@ -88,23 +85,18 @@ static int race_rank(const cugen_check_finding *f) {
              : 2;
 }
 
-static bool same_kind(const cugen_check_finding *a, const cugen_check_finding *b) {
-  return a->kind == b->kind ||
-         (check_is_race(a) && check_is_race(b) && race_rank(a) != race_rank(b));
-}
-
 /* Two accesses that race are one finding, in either order. Accesses of one line to two arrays
    are two findings. */
-static bool same_places(const cugen_check_finding *a, const cugen_check_finding *b) {
-  const struct check_detail *x = a->detail, *y = b->detail;
-  if (strcmp(a->array, b->array) != 0) return false;
-  if (same_place(&x->here, &y->here) && same_place(&x->other, &y->other)) return true;
-  return check_is_race(a) && a->line && a->other_line && same_place(&x->here, &y->other) &&
-         same_place(&x->other, &y->here);
-}
-
 static bool check_same_finding(const cugen_check_finding *a, const cugen_check_finding *b) {
-  if (!same_kind(a, b) || !same_places(a, b)) return false;
+  const struct check_detail *x = a->detail, *y = b->detail;
+  const bool race = check_is_race(a);
+  if (a->kind != b->kind && (!race || !check_is_race(b) || race_rank(a) == race_rank(b)))
+    return false;
+  if (strcmp(a->array, b->array) != 0) return false;
+  const bool swapped = race && a->line && a->other_line && same_place(&x->here, &y->other) &&
+                       same_place(&x->other, &y->here);
+  if (!swapped && !(same_place(&x->here, &y->here) && same_place(&x->other, &y->other)))
+    return false;
   return a->line || variant_same_implementation(a->variant, b->variant);
 }
 
@@ -115,19 +107,6 @@ static bool describes_better(const cugen_check_finding *f, const cugen_check_fin
   if (f->kind != known->kind) return race_rank(f) > race_rank(known);
   if (strcmp(f->file, known->file) == 0 && f->line != known->line) return f->line > known->line;
   return f->detail->number < known->detail->number;
-}
-
-/* Joins two findings; the description that is not used is left in `f`. */
-static void join_findings(const struct check *c, cugen_check_finding *known,
-                          cugen_check_finding *f) {
-  const uint64_t count = known->count + f->count;
-  if (describes_better(f, known)) {
-    const cugen_check_finding other = *known;
-    *known = *f;
-    *f = other;
-  }
-  variants_join(&known->detail->variants, &f->detail->variants, variant_words(c));
-  known->count = count;
 }
 
 /* Takes over the finding's memory, also on failure. Every kept finding has a set of variants. */
@@ -143,9 +122,16 @@ static int keep_finding(struct check *c, cugen_check_finding *f, size_t variant,
   for (size_t i = 0; i < r->finding_count; i++) {
     cugen_check_finding *known = &r->findings[i];
     if (!check_same_finding(known, f)) continue;
+    const uint64_t count = known->count + f->count;
     const bool waived = known->detail->waiver && f->detail->waiver,
                on_check = known->detail->on_check || f->detail->on_check;
-    join_findings(c, known, f);
+    if (describes_better(f, known)) {
+      const cugen_check_finding other = *known;
+      *known = *f;
+      *f = other;
+    }
+    variants_join(&known->detail->variants, &f->detail->variants, variant_words(c));
+    known->count = count;
     known->detail->on_check = on_check;
     if (!waived) known->detail->waiver = NULL;
     finding_free(f);
@@ -213,14 +199,6 @@ static int keep_skip(struct check *c, const char *what, size_t number, const cha
   s->refused = refused;
   if (where) s->detail->here = *where;
   return check_add_variant(c, &s->detail->variants, number, err);
-}
-
-static int keep_ran(struct check *c, const char *variant, const char *problem, cugen_error *err) {
-  cugen_check *r = &c->result->check;
-  if (!ARRAY_ROOM(r->ran, r->runs)) return error_memory(err);
-  cugen_check_ran *ran = &r->ran[r->runs++];
-  *ran = (cugen_check_ran){strdup(variant), strdup(problem)};
-  return ran->variant && ran->problem ? CUGEN_OK : error_memory(err);
 }
 
 /* ---- Results of a run ----------------------------------------------------------------------- */
@@ -397,25 +375,19 @@ static void traffic_free(cugen_check_traffic *t) {
   free(t->array);
 }
 
-/* Drops the counters of an earlier run of the variant. */
-static void drop_counters(const struct outcome *o) {
+/* Replaces the counters of an earlier run of the variant. */
+static int add_counters(const struct outcome *o, cugen_error *err) {
   cugen_check *r = &o->check->result->check;
+  const struct watch_report *report = o->result->report;
   size_t kept = 0;
+  int status = CUGEN_OK;
   for (size_t i = 0; i < r->traffic_count; i++) {
-    cugen_check_traffic *t = &r->traffic[i];
-    if (strcmp(t->variant, o->result->variant) != 0) {
-      r->traffic[kept++] = *t;
-      continue;
-    }
-    traffic_free(t);
+    if (strcmp(r->traffic[i].variant, o->result->variant) != 0)
+      r->traffic[kept++] = r->traffic[i];
+    else
+      traffic_free(&r->traffic[i]);
   }
   r->traffic_count = kept;
-}
-
-static int add_counters(const struct outcome *o, cugen_error *err) {
-  drop_counters(o);
-  const struct watch_report *report = o->result->report;
-  int status = CUGEN_OK;
   for (uint32_t l = 0; l < report->launch_count && l < WATCH_MOST_LAUNCHES; l++)
     for (size_t i = 0; i < report->launches[l].count && i < WATCH_MOST_COUNTERS && !status; i++)
       status = keep_traffic(o, l, &report->launches[l].counters[i], err);
@@ -502,18 +474,6 @@ static int keep_unlaunchable(const struct outcome *o, cugen_error *err) {
   return keep_finding(c, &f, o->run->variant, err);
 }
 
-/* Notes that the variant and the problem have been checked. */
-static void count_run(const struct outcome *o) {
-  const struct check *c = o->check;
-  const struct check_run *run = o->run;
-  cugen_check *r = &c->result->check;
-  struct variant_state *variant = &c->variants[run->variant];
-  r->variants += !variant->seen;
-  r->variants_elsewhere += run->elsewhere && !variant->seen;
-  r->problems += !o->problem->seen;
-  variant->seen = o->problem->seen = true;
-}
-
 static int keep_printed(const struct outcome *o, cugen_error *err) {
   char **kept = &o->check->result->printed;
   struct text text = {0};
@@ -581,18 +541,13 @@ static int keep_spin(const struct outcome *o, const struct source_place *at, cug
   return status;
 }
 
-static const struct source_place *find_spin(const struct outcome *o) {
-  const struct watch_report *report = o->result->report;
-  for (uint32_t i = 0; i < report->finding_count; i++)
-    if (report->findings[i].kind == CUGEN_FINDING_HANG && report->findings[i].spins)
-      return &o->places[SITES * i];
-  return NULL;
-}
-
 static int keep_run(struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
+  cugen_check *r = &c->result->check;
   const struct check_run *run = o->run;
   const struct instrument_result *result = o->result;
+  const struct watch_report *report = result->report;
+  struct variant_state *variant = &c->variants[run->variant];
   int status = CUGEN_OK;
   if (result->without_data) return keep_without_data(o, result->reason, result->fault, err);
   if (result->fault) return keep_faulty(o, err);
@@ -600,22 +555,32 @@ static int keep_run(struct outcome *o, cugen_error *err) {
   if (result->invalid) return keep_invalid(o, err);
   if (result->refused) return keep_unlaunchable(o, err);
   if (result->outcome == CUGEN_OUTCOME_LAUNCH) return skip_run(o, result->reason, false, err);
-  const struct source_place *spin = find_spin(o);
-  if (spin) return keep_spin(o, spin, err);
-  for (uint32_t i = 0; i < result->report->finding_count && !status; i++)
+  for (uint32_t i = 0; i < report->finding_count; i++)
+    if (report->findings[i].kind == CUGEN_FINDING_HANG && report->findings[i].spins)
+      return keep_spin(o, &o->places[SITES * i], err);
+
+  for (uint32_t i = 0; i < report->finding_count && !status; i++)
     status = check_add_finding(o, i, err);
   if (!status && result->outcome != CUGEN_OUTCOME_OK && !is_explained(result))
     status = add_outcome(o, err);
-  if (!status) status = reached_add(&c->result->check, o->image, result->report, err);
+  if (!status) status = reached_add(r, o->image, report, err);
   if (!status) status = note_unwatched(o, err);
   const enum counted where = counted_where(c, o->problem);
-  if (!status && where > c->variants[run->variant].counted) {
-    c->variants[run->variant].counted = where;
+  if (!status && where > variant->counted) {
+    variant->counted = where;
     status = add_counters(o, err);
   }
-  count_run(o);
+
+  r->variants += !variant->seen;
+  r->variants_elsewhere += run->elsewhere && !variant->seen;
+  r->problems += !o->problem->seen;
+  variant->seen = o->problem->seen = true;
   if (!status) status = keep_printed(o, err);
-  return status ? status : keep_ran(c, result->variant, o->problem->text, err);
+  if (status) return status;
+  if (!ARRAY_ROOM(r->ran, r->runs)) return error_memory(err);
+  cugen_check_ran *ran = &r->ran[r->runs++];
+  *ran = (cugen_check_ran){strdup(result->variant), strdup(o->problem->text)};
+  return ran->variant && ran->problem ? CUGEN_OK : error_memory(err);
 }
 
 /* ---- Threads -------------------------------------------------------------------------------- */
@@ -722,37 +687,26 @@ static void *check_thread_main(void *context) {
   return NULL;
 }
 
-/* Called with the mutex held. */
-static void report_progress(struct check *c) {
-  const cugen_check_options *wanted = &c->options->wanted;
-  const cugen_check_progress progress = {
-      .done = c->done, .planned = c->list.run_count, .findings = c->result->check.finding_count};
-  if (wanted->progress && wanted->progress(&progress, wanted->context))
-    atomic_store(&c->stop, true);
-}
-
-static void check_wait_for_all(struct check *c) {
-  pthread_mutex_lock(&c->mutex);
-  while (c->running) {
-    const struct timespec until = clock_after(0.1);
-    pthread_cond_timedwait(&c->changed, &c->mutex, &until);
-    report_progress(c);
-  }
-  pthread_mutex_unlock(&c->mutex);
-}
-
 static int run_threads(struct check *c, cugen_error *err) {
+  const cugen_check_options *options = &c->options->wanted;
   pthread_t threads[64];
-  size_t started = 0, wanted = (size_t)c->options->wanted.threads;
+  size_t started = 0, wanted = (size_t)options->threads;
   if (wanted > sizeof threads / sizeof *threads) wanted = sizeof threads / sizeof *threads;
   if (wanted > c->list.run_count) wanted = c->list.run_count;
   pthread_mutex_lock(&c->mutex);
   while (started < wanted && pthread_create(&threads[started], NULL, check_thread_main, c) == 0)
     started++;
   c->running = (int)started;
+  while (c->running) {
+    const struct timespec until = clock_after(0.1);
+    pthread_cond_timedwait(&c->changed, &c->mutex, &until);
+    const cugen_check_progress progress = {
+        .done = c->done, .planned = c->list.run_count, .findings = c->result->check.finding_count};
+    if (options->progress && options->progress(&progress, options->context))
+      atomic_store(&c->stop, true);
+  }
   pthread_mutex_unlock(&c->mutex);
   if (!started && wanted) return error_set(err, CUGEN_ERROR_MEMORY, "cannot start a thread");
-  check_wait_for_all(c);
   for (size_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
   if (c->status) return error_copy(err, &c->error);
   return atomic_load(&c->stop) ? error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request")
@@ -792,23 +746,10 @@ static int tell_list(struct check *c, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static int tell_waivers(const struct config *config, cugen_check *r, cugen_error *err) {
-  r->waivers = calloc(config->waiver_count + 1, sizeof *r->waivers);
-  if (!r->waivers) return error_memory(err);
-  r->waiver_count = config->waiver_count;
-  for (size_t i = 0; i < config->waiver_count; i++) {
-    const struct config_waiver *w = &config->waivers[i];
-    r->waivers[i] =
-        (cugen_check_waiver){w->line.path, w->line.number, w->kind, w->at, w->reason, 0};
-    for (size_t f = 0; f < r->finding_count; f++)
-      r->waivers[i].findings += r->findings[f].detail->waiver == w;
-  }
-  return CUGEN_OK;
-}
-
 /* Sorts and joins the findings, sorts the skips, and fills in their counts and waivers. */
 static int tell_found(struct check *c, cugen_error *err) {
   cugen_check *r = &c->result->check;
+  const struct config *config = c->target->config;
   size_t on_check = 0;
   findings_sort(r->findings, r->finding_count);
   r->finding_count = findings_join(r->findings, r->finding_count, variant_words(c));
@@ -826,7 +767,17 @@ static int tell_found(struct check *c, cugen_error *err) {
   skips_sort(r->skips, r->skip_count);
   for (size_t i = 0; i < r->skip_count; i++)
     r->skips[i].variants = r->skips[i].detail->variants.count;
-  return tell_waivers(c->target->config, r, err);
+  r->waivers = calloc(config->waiver_count + 1, sizeof *r->waivers);
+  if (!r->waivers) return error_memory(err);
+  r->waiver_count = config->waiver_count;
+  for (size_t i = 0; i < config->waiver_count; i++) {
+    const struct config_waiver *w = &config->waivers[i];
+    r->waivers[i] =
+        (cugen_check_waiver){w->line.path, w->line.number, w->kind, w->at, w->reason, 0};
+    for (size_t f = 0; f < r->finding_count; f++)
+      r->waivers[i].findings += r->findings[f].detail->waiver == w;
+  }
+  return CUGEN_OK;
 }
 
 int check_run(const struct tune_target *target, const struct check_options *options,

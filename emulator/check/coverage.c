@@ -64,32 +64,25 @@ static struct template_lines *coverage_find_file(struct coverage *b, const char 
   return &b->files[b->count++];
 }
 
-static bool coverage_make_room(struct template_lines *file, size_t line) {
-  if (file->number && line < file->room) return true;
-  const size_t room = line * 2 + 64;
-  uint32_t *grown = realloc(file->number, room * sizeof *grown);
-  if (!grown) return false;
-  memset(grown + file->room, 0, (room - file->room) * sizeof *grown);
-  file->number = grown;
-  file->room = room;
-  return true;
-}
-
-/* Returns the line's number, which is new if the line had none; 0: no memory. */
-static uint32_t coverage_number_of(struct coverage *b, struct template_lines *file, size_t line) {
-  if (!coverage_make_room(file, line)) return 0;
-  if (file->number[line]) return file->number[line];
-  if (!ARRAY_ROOM(b->file_of, b->lines)) return 0;
-  b->file_of[b->lines] = (uint8_t)(file - b->files);
-  return file->number[line] = ++b->lines;
-}
-
+/* Adds a line of the file to *out, by a number that is new if the line has none. Returns false
+   without memory. */
 static bool coverage_mark(struct coverage *b, struct template_lines *file, size_t line,
                           struct taken *out) {
-  const uint32_t number = coverage_number_of(b, file, line);
-  if (!number || !ARRAY_ADD(out->lines, out->count, number)) return false;
+  if (line >= file->room) {
+    const size_t room = line * 2 + 64;
+    uint32_t *grown = realloc(file->number, room * sizeof *grown);
+    if (!grown) return false;
+    memset(grown + file->room, 0, (room - file->room) * sizeof *grown);
+    file->number = grown;
+    file->room = room;
+  }
+  if (!file->number[line]) {
+    if (!ARRAY_ROOM(b->file_of, b->lines)) return false;
+    b->file_of[b->lines] = (uint8_t)(file - b->files);
+    file->number[line] = ++b->lines;
+  }
   out->files |= UINT64_C(1) << (file - b->files);
-  return true;
+  return ARRAY_ADD(out->lines, out->count, file->number[line]);
 }
 
 static bool mark_lines(struct coverage *b, const char *source, struct taken *out) {
@@ -112,15 +105,6 @@ static int coverage_by_number(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Sorts the lines and removes repetitions, from loops of the template. */
-static void coverage_sort(struct taken *t) {
-  size_t kept = 0;
-  if (t->count) qsort(t->lines, t->count, sizeof *t->lines, coverage_by_number);
-  for (size_t i = 0; i < t->count; i++)
-    if (!kept || t->lines[kept - 1] != t->lines[i]) t->lines[kept++] = t->lines[i];
-  t->count = kept;
-}
-
 static bool coverage_is_known(const struct coverage *b, const struct taken *t) {
   for (size_t i = 0; i < b->taken_count; i++) {
     const struct taken *other = &b->taken[i];
@@ -134,7 +118,12 @@ static bool coverage_is_known(const struct coverage *b, const struct taken *t) {
 int coverage_add(struct coverage *b, const char *source, bool *more, cugen_error *err) {
   struct taken taken = {0};
   const bool marked = mark_lines(b, source, &taken);
-  coverage_sort(&taken);
+  size_t kept = 0;
+  if (taken.count) qsort(taken.lines, taken.count, sizeof *taken.lines, coverage_by_number);
+  /* loops of the template repeat lines */
+  for (size_t i = 0; i < taken.count; i++)
+    if (!kept || taken.lines[kept - 1] != taken.lines[i]) taken.lines[kept++] = taken.lines[i];
+  taken.count = kept;
   *more = marked && !coverage_is_known(b, &taken);
   if (*more && ARRAY_ADD(b->taken, b->taken_count, taken)) return CUGEN_OK;
   free(taken.lines);

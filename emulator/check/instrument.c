@@ -85,30 +85,10 @@ static void refuse_launch(struct instrument_result *out, const cugen_error *why)
   instrument_place(out, why);
 }
 
-/* Returns true if every GPU, or the GPU that is checked for, refuses the launch. */
-static bool instrument_is_refused(struct instrument *p, const struct compiled *compiled,
-                                  struct instrument_result *out) {
-  cugen_error why = {0};
-  if (!plan_check_launches(&cpu_device_ops, &p->device.facts, &p->spec, compiled, NULL, &why))
-    return false;
-  refuse_launch(out, &why);
-  return true;
-}
-
 static int instrument_refuse(struct instrument_result *out, const cugen_error *fault) {
   fail_with(out, CUGEN_OUTCOME_LAUNCH, fault);
   out->fault = fault->status;
   return CUGEN_OK;
-}
-
-static int image_hash(const struct kernel_spec *spec, struct hash *out, cugen_error *err) {
-  struct text key = {0};
-  text_add(&key, spec->source_hash.hex);
-  plan_add_entries(spec, &key);
-  *out = hash_bytes(text_get(&key), key.length);
-  int status = key.failed ? error_memory(err) : CUGEN_OK;
-  text_free(&key);
-  return status;
 }
 
 /* Returns true if findings need p->at_source, the image in which the compiler keeps accesses in
@@ -138,8 +118,12 @@ static int compile_image(struct instrument *p, bool at_source, cugen_error *err)
 
 /* Compiles what is not compiled already. The optimised image is made only if traffic is counted. */
 static int instrument_compile(struct instrument *p, bool traffic, cugen_error *err) {
-  struct hash image;
-  int status = image_hash(&p->spec, &image, err);
+  struct text key = {0};
+  text_add(&key, p->spec.source_hash.hex);
+  plan_add_entries(&p->spec, &key);
+  const struct hash image = hash_bytes(text_get(&key), key.length);
+  int status = key.failed ? error_memory(err) : CUGEN_OK;
+  text_free(&key);
   if (status) return status;
   if (strcmp(p->compiled_image.hex, image.hex) != 0) {
     compiled_free(&p->compiled);
@@ -215,15 +199,6 @@ static int check_instrument_run(struct instrument *p, const struct problem *prob
   return apart && wanted->traffic ? count_traffic(p, &job, out, err) : CUGEN_OK;
 }
 
-/* The error message does not name the variant, so that equal reasons are equal texts. */
-static int instrument_expand(struct instrument *p, const struct problem *problem,
-                             const struct variant *variant, cugen_error *err) {
-  kernel_spec_free(&p->spec);
-  p->spec = (struct kernel_spec){0};
-  return expand_variant_unnamed(p->bench.expander, p->target.config, problem, &p->device.facts,
-                                variant, &p->spec, err);
-}
-
 int instrument_run(struct instrument *p, const struct problem *problem,
                    const struct variant *variant, const struct instrument_request *wanted,
                    struct instrument_result *out, cugen_error *err) {
@@ -232,7 +207,11 @@ int instrument_run(struct instrument *p, const struct problem *problem,
   variant_print(variant, &p->text);
   *out = (struct instrument_result){
       .variant = text_get(&p->text), .report = &nothing, .printed = "", .source = ""};
-  int status = instrument_expand(p, problem, variant, err);
+  kernel_spec_free(&p->spec);
+  p->spec = (struct kernel_spec){0};
+  /* The error message does not name the variant, so that equal reasons are equal texts. */
+  int status = expand_variant_unnamed(p->bench.expander, p->target.config, problem,
+                                      &p->device.facts, variant, &p->spec, err);
   if (status == CUGEN_ERROR_CONFIG) { /* no device can launch the variant */
     fail_with(out, CUGEN_OUTCOME_LAUNCH, err);
     instrument_place(out, err);
@@ -245,9 +224,15 @@ int instrument_run(struct instrument *p, const struct problem *problem,
   out->source = p->spec.source;
   out->spec = &p->spec;
   out->compiled = &p->compiled;
+  if (p->refused.status) {
+    fail_with(out, CUGEN_OUTCOME_COMPILE, &p->refused);
+    return CUGEN_OK;
+  }
   const struct compiled *image = p->compiled.image ? &p->compiled : &p->at_source;
-  if (!p->refused.status && instrument_is_refused(p, image, out)) return CUGEN_OK;
-  if (!p->refused.status) return check_instrument_run(p, problem, variant, wanted, out, err);
-  fail_with(out, CUGEN_OUTCOME_COMPILE, &p->refused);
-  return CUGEN_OK;
+  cugen_error why = {0};
+  if (plan_check_launches(&cpu_device_ops, &p->device.facts, &p->spec, image, NULL, &why)) {
+    refuse_launch(out, &why);
+    return CUGEN_OK;
+  }
+  return check_instrument_run(p, problem, variant, wanted, out, err);
 }

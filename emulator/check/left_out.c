@@ -221,21 +221,6 @@ static int tell_implementation(const struct telling *t, size_t i) {
 
 /* ---- Sizes ---------------------------------------------------------------------------------- */
 
-/* Appends why the implementation has no variant: the requirement that is not met, or the first rule
-   that removes combinations. */
-static void add_refusal(const struct space_implementation *one, struct text *out) {
-  if (one->unmet) {
-    text_addf(out, "%s:%d: requires \"%s\"", one->unmet->line.path, one->unmet->line.number,
-              one->unmet->text);
-    return;
-  }
-  for (size_t i = 0; i < one->rule_count; i++) {
-    if (!one->rules[i].removed) continue;
-    space_rule_print(&one->rules[i], out);
-    return;
-  }
-}
-
 /* Appends "n=33", the settings in which the problem differs from its family's first; for the
    first problem all settings. */
 static void left_out_add_size(const struct telling *t, size_t number, struct text *out) {
@@ -253,13 +238,19 @@ static void left_out_add_size(const struct telling *t, size_t number, struct tex
 }
 
 /* Returns true if the p-th problem is a size of the i-th implementation's family, on which a
-   requirement or rule leaves no variant; `why` becomes that requirement or rule. */
+   requirement or rule leaves no variant; `why` becomes the requirement, or the first rule that
+   removes combinations. */
 static bool left_out_is_refused(const struct telling *t, size_t i, size_t p, struct text *why) {
   const struct check_problem *problem = &t->list->problems[p];
   text_clear(why);
   if (problem->family != t->list->family_of[i] || !check_list_sized(t->list, problem)) return false;
-  if (left_out_part_of(problem->space, i)->valid) return false;
-  add_refusal(left_out_part_of(problem->space, i), why);
+  const struct space_implementation *one = left_out_part_of(problem->space, i);
+  if (one->valid) return false;
+  if (one->unmet)
+    text_addf(why, "%s:%d: requires \"%s\"", one->unmet->line.path, one->unmet->line.number,
+              one->unmet->text);
+  for (size_t r = 0; r < one->rule_count && !one->unmet && !why->length; r++)
+    if (one->rules[r].removed) space_rule_print(&one->rules[r], why);
   return why->length > 0;
 }
 

@@ -79,6 +79,31 @@ void check_list_suggest(const struct tune_target *target, const struct check_lis
 void check_list_explain(const struct tune_target *target, const struct check_list *list,
                         const char *variant, cugen_error *err);
 
+/* ---- sample.c: choosing variants for a check that names none -------------------------------- */
+
+/* Adds variants of every implementation, on several problems, so that each value of a tunable that
+   up to 400 draws find has a run. */
+int check_sample_values(struct check_list *list, const struct tune_target *target, uint64_t *state,
+                        cugen_error *err);
+
+/* Adds so many variants that every branch of a template that occurs in a large sample is taken. */
+int check_sample_branches(struct check_list *list, const struct tune_target *target,
+                          const struct check_options *options, uint64_t *state, cugen_error *err);
+
+/* ---- sizes.c: choosing sizes around the check problem's, and around tiles ------------------- */
+
+/* Adds to the family of that number, whose first problem is open, problems that differ from the
+   first in sizes alone, as sizes_plain chooses them. list->kept records which parameters of the
+   check { } are not sizes, and why. */
+int check_sizes_add(const struct tune_target *target, const struct check_options *options,
+                    struct check_list *list, size_t number, cugen_error *err);
+
+/* Adds runs of the variant, which has number `index` on its family's first problem, on the problems
+   around its tiles on which the variant is valid: on all (only: 0), or on at most one, which
+   depends on `only`. */
+int check_sizes_around(const struct tune_target *target, struct check_list *list, size_t number,
+                       uint64_t index, size_t only, cugen_error *err);
+
 /* ---- For the files that fill the list: selection.c, sample.c, sizes.c ----------------------- */
 
 /* Appends a copy of base to the list and returns the copy, whose values the caller may change until

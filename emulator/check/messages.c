@@ -1,5 +1,5 @@
-/* Describing findings; see messages.h. */
-#include "messages.h"
+/* Describing findings; see findings.h. */
+#include "findings.h"
 
 #include <string.h>
 
@@ -141,18 +141,14 @@ static void add_hang(struct text *out, const struct check_detail *f) {
   if (f->raw.count > 1) text_addf(out, ", as do %llu more", (unsigned long long)f->raw.count - 1);
 }
 
-static void add_flag_fence(struct text *out, const struct check_detail *f) {
-  add_access(out, f);
-  text_add(out, ", which ");
-  add_other(out, f);
-  text_addf(out, ". A flag orders them, but a %s is missing %s the flag's access", f->raw.text,
-            f->raw.fence_behind ? "behind" : "in front of");
-  messages_add_place(out, &f->fence);
-}
-
 static void add_fence(struct text *out, const struct check_detail *f) {
   if (f->raw.fence) {
-    add_flag_fence(out, f);
+    add_access(out, f);
+    text_add(out, ", which ");
+    add_other(out, f);
+    text_addf(out, ". A flag orders them, but a %s is missing %s the flag's access", f->raw.text,
+              f->raw.fence_behind ? "behind" : "in front of");
+    messages_add_place(out, &f->fence);
     return;
   }
   if (!f->raw.other.site) {

@@ -1,11 +1,11 @@
 /* Sorting findings, so that likely causes stand before effects, and joining those of one mistake;
-   see order.h.
+   see findings.h.
 
    Threads that meet at wrong barriers, or do not wait, run in another order from there on: races,
    reads of memory that is not written yet and wrong results follow. A wrong address has these
    effects, too. Findings of one kind about missing order in one array of a file may be joined
    (same_cause). */
-#include "order.h"
+#include "findings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,14 +83,12 @@ void findings_sort(cugen_check_finding *findings, size_t count) {
   if (count) qsort(findings, count, sizeof *findings, by_cause);
 }
 
-/* Returns true if findings of the kind are about missing order. */
-static bool is_of_order(cugen_finding_kind kind) {
-  return kind == CUGEN_FINDING_UNINITIALISED || kind == CUGEN_FINDING_SAME_VALUE ||
-         order_rank_of(kind) == RANK_UNORDERED;
-}
-
+/* Returns true if both findings are about missing order, for one reason. */
 static bool same_cause(const cugen_check_finding *a, const cugen_check_finding *b) {
-  return a->kind == b->kind && is_of_order(a->kind) && a->line && *a->array &&
+  const bool of_order = a->kind == CUGEN_FINDING_UNINITIALISED ||
+                        a->kind == CUGEN_FINDING_SAME_VALUE ||
+                        order_rank_of(a->kind) == RANK_UNORDERED;
+  return a->kind == b->kind && of_order && a->line && *a->array &&
          strcmp(a->array, b->array) == 0 && strcmp(a->file, b->file) == 0 &&
          a->detail->fence.line == b->detail->fence.line && a->detail->waiver == b->detail->waiver;
 }

@@ -1,5 +1,5 @@
-/* Drawing samples of variants; see sample.h. */
-#include "sample.h"
+/* Drawing samples of variants; see list.h. */
+#include "list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "coverage.h"
-#include "sizes.h"
 
 enum {
   DRAWS = 400,
@@ -189,16 +188,6 @@ static int draw_elsewhere(struct branch_sample *s, size_t number,
   return fatal ? status : CUGEN_OK;
 }
 
-static int draw_all(struct branch_sample *s, const struct check_options *options,
-                    cugen_error *err) {
-  int status = CUGEN_OK;
-  for (size_t f = 0; f < s->list->family_count && !status; f++) {
-    status = draw_some(s, s->list->families[f].first, DRAWS_HERE, err);
-    for (int i = 0; i < PROBLEMS && !status; i++) status = draw_elsewhere(s, f, options, err);
-  }
-  return status;
-}
-
 /* Chooses the first drawn variant of each implementation that has one. */
 static void choose_first(const struct branch_sample *s, bool *chosen) {
   for (size_t i = 0; i < s->drawn_count; i++) {
@@ -245,7 +234,10 @@ int check_sample_branches(struct check_list *list, const struct tune_target *tar
   struct branch_sample s = {.list = list, .target = target, .state = state};
   int status = coverage_open(&s.branches, err);
   if (!status) status = expander_open(target->sources, &s.expander, err);
-  if (!status) status = draw_all(&s, options, err);
+  for (size_t f = 0; f < list->family_count && !status; f++) {
+    status = draw_some(&s, list->families[f].first, DRAWS_HERE, err);
+    for (int i = 0; i < PROBLEMS && !status; i++) status = draw_elsewhere(&s, f, options, err);
+  }
   bool *chosen = calloc(s.drawn_count + 1, sizeof *chosen);
   if (!status && !chosen) status = error_memory(err);
   if (!status) choose_first(&s, chosen);

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "sample.h"
-#include "sizes.h"
 
 /* ---- Problems ------------------------------------------------------------------------------- */
 
@@ -72,18 +70,6 @@ static int make_families(const struct tune_target *target, const struct check_op
   return status;
 }
 
-static int make_problems(const struct tune_target *target, const struct check_options *options,
-                         struct check_list *list, cugen_error *err) {
-  int status = make_families(target, options, list, err);
-  bool values = !options->wanted.variant && !options->wanted.all && !options->wanted.sample &&
-                !options->wanted.branches;
-  for (size_t f = 0; f < list->family_count && values && !status; f++)
-    status = add_others(target, options, list, f, err);
-  for (size_t i = 0; i < list->problem_count && !status; i++)
-    if (!list->problems[i].space) status = check_list_open(target, &list->problems[i], err);
-  return status;
-}
-
 /* ---- Variants ------------------------------------------------------------------------------- */
 
 static int selection_by_text(const void *a, const void *b) {
@@ -131,14 +117,19 @@ static int add_numbered(const struct tune_target *target, struct check_list *lis
 static int selection_choose(const struct tune_target *target, const struct check_options *options,
                             struct check_list *out, cugen_error *err) {
   uint64_t state = options->wanted.seed;
-  int status = make_problems(target, options, out, err);
+  const bool values = !options->wanted.variant && !options->wanted.all && !options->wanted.sample &&
+                      !options->wanted.branches;
+  int status = make_families(target, options, out, err);
+  for (size_t f = 0; f < out->family_count && values && !status; f++)
+    status = add_others(target, options, out, f, err);
+  for (size_t i = 0; i < out->problem_count && !status; i++)
+    if (!out->problems[i].space) status = check_list_open(target, &out->problems[i], err);
   if (status) return status;
   const uint64_t valid = check_list_valid(out);
   if (!valid) return space_explain_empty(out->problems[0].space, err);
   if (options->wanted.variant) return add_named(target, out, options->wanted.variant, err);
   if (options->wanted.branches) return check_sample_branches(out, target, options, &state, err);
-  if (!options->wanted.all && !options->wanted.sample)
-    return check_sample_values(out, target, &state, err);
+  if (values) return check_sample_values(out, target, &state, err);
   const uint64_t wanted =
       options->wanted.all || options->wanted.sample > valid ? valid : options->wanted.sample;
   for (uint64_t i = 0; i < wanted && !status; i++)

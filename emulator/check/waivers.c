@@ -1,5 +1,5 @@
-/* Findings that the config waives; see waivers.h. */
-#include "waivers.h"
+/* Findings that the config waives; see findings.h. */
+#include "findings.h"
 
 #include <string.h>
 
