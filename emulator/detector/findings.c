@@ -106,16 +106,13 @@ static void begin_overwriting(const struct access *a, const struct last_access *
   watch_look(a->watch);
 }
 
-static bool findings_is_race(cugen_finding_kind kind) {
-  return kind == CUGEN_FINDING_RACE || kind == CUGEN_FINDING_BLOCK_RACE;
-}
-
 void finding_add(const struct access *a, cugen_finding_kind kind, const struct last_access *other) {
   struct watch *w = a->watch;
   const struct shared_array *array = array_at(w, a->region, a->at);
   struct watch_finding *f = add_new(w, kind, a->site, other ? other->site : 0, a->thread,
                                     array ? array->name : a->region->name);
-  if (findings_is_race(kind) && (f || w->known)) begin_overwriting(a, other, f ? f : w->known, !f);
+  const bool race = kind == CUGEN_FINDING_RACE || kind == CUGEN_FINDING_BLOCK_RACE;
+  if (race && (f || w->known)) begin_overwriting(a, other, f ? f : w->known, !f);
   if (!f) return;
   f->here.write = a->kind & CPU_WRITE;
   f->size = (int)a->bytes;

@@ -29,17 +29,13 @@ static void keep_release(struct watch *w, const struct access *a) {
   last->site = a->site;
 }
 
-/* Returns the last strong write to the word; epoch 0: there was none. */
-static const struct last_access *found_at(const struct region *region, const struct cell *cell) {
-  const struct last_access *atomic = &shadow_rare(region, cell)->atomic;
-  return cell->write.kind & WATCH_STRONG && cell->write.epoch > atomic->epoch ? &cell->write
-                                                                              : atomic;
-}
-
 void flags_use(const struct access *a, const struct cell *cell) {
   struct watch *w = a->watch;
   struct flags *f = &w->flags;
-  const struct last_access *found = found_at(a->region, cell);
+  const struct last_access *atomic = &shadow_rare(a->region, cell)->atomic, *write = &cell->write;
+  /* the last strong write to the word; epoch 0: there was none */
+  const bool by_write = write->kind & WATCH_STRONG && write->epoch > atomic->epoch;
+  const struct last_access *found = by_write ? write : atomic;
   const bool reads = !(a->kind & CPU_WRITE) || a->kind & CPU_ATOMIC;
   const bool other = found->thread != a->thread || found->epoch < w->hb.block_epoch;
   if (reads && other && found->epoch >= w->hb.launch_epoch)
@@ -80,19 +76,15 @@ static const struct flag_use *find_use(const struct access *a, uint32_t epoch,
   return NULL;
 }
 
-static bool missing_within(const struct access *a, const struct last_access *then,
-                           struct missing_fence *out) {
-  const struct flag_use *use = find_use(a, then->epoch, then, true);
-  if (!use) return false;
-  *out = (struct missing_fence){.site = use->found.site, .front = true, .device = false};
-  return true;
-}
-
 bool flags_missing_fence(const struct access *a, const struct last_access *then, bool here,
                          struct missing_fence *out) {
   const struct watch *w = a->watch;
   if (then->kind & (CPU_ASYNC | OBSERVED_ENGINE) || a->kind & OBSERVED_ENGINE) return false;
-  if (here) return missing_within(a, then, out);
+  if (here) {
+    const struct flag_use *use = find_use(a, then->epoch, then, true);
+    if (use) *out = (struct missing_fence){.site = use->found.site, .front = true, .device = false};
+    return use;
+  }
   const struct flag_release *release = release_of(w, then->epoch);
   if (!release || release->epoch < then->epoch) return false;
   if (release->thread != then->thread && then->epoch >= release->barrier) return false;

@@ -1,5 +1,5 @@
 /* Happens-before among the accesses of a launch: by the epochs of barriers of blocks, clusters and
-   warps, and by vector clocks (vector_clocks.h) where other barriers are used. An epoch is the
+   warps, and by vector clocks where other barriers are used. An epoch is the
    number of the last event that ordered threads; an epoch with a thread is the c@t of Flanagan and
    Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI 2009. All threads share
    one counter, because one runs at a time.
@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "emulator/observer.h"
-#include "vector_clocks.h"
 
 enum {
   HB_WARP = 32,
@@ -32,6 +31,13 @@ struct event {
 struct begun {
   uint32_t epoch;
   uint64_t block;
+};
+
+/* What each thread, block and sync of a cluster knows of all threads. A row is one clock: for each
+   thread, and for the copy engine, the epoch up to which all its actions come before. */
+struct vector_clocks {
+  uint32_t *words; /* NULL: not needed yet */
+  size_t bytes, row_words;
 };
 
 struct happens_before {

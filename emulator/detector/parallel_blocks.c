@@ -31,33 +31,26 @@ static uint64_t next_in_process(struct watch *w) {
   speculation_end(w->speculation);
 }
 
-/* Marks what the processes have written as written, for the next launches. */
-static void take_written(struct watch *w, const struct speculation *speculation) {
+static uint64_t blocks_take_results(struct watch *w, const struct speculation *speculation) {
+  struct watch_report *all = w->report;
+  const struct watch_report *report;
+  for (size_t i = 0; (report = speculation_result(speculation, i)) != NULL; i++) {
+    traffic_add(current_counters(w), &report->launches[all->launch_count - 1]);
+    all->elsewhere += report->elsewhere;
+    all->dependent |= report->dependent;
+    /* the findings are from before the fork, because a new finding ends the processes */
+    for (uint32_t f = 0; f < all->finding_count; f++) {
+      all->findings[f].count += report->findings[f].count;
+      all->findings[f].same_value &= report->findings[f].same_value;
+    }
+    for (size_t k = 0; k < sizeof report->reached; k++) all->reached[k] |= report->reached[k];
+  }
+  /* what the processes have written counts as written in the next launches */
   for (size_t i = 0; i < w->region_count; i++)
     for (uintptr_t at = 0; at < w->regions[i].end - w->regions[i].start; at++)
       if (speculation_written(speculation, i, at))
         w->regions[i].cells[at / WATCH_WORD].written |= (uint8_t)(1u << at % WATCH_WORD);
-}
-
-static void take_report(struct watch *w, const struct watch_report *report, uint32_t slot) {
-  traffic_add(current_counters(w), &report->launches[slot]);
-  w->report->elsewhere += report->elsewhere;
-  w->report->dependent |= report->dependent;
-  /* the findings are from before the fork, because a new finding ends the processes */
-  for (uint32_t i = 0; i < w->report->finding_count; i++) {
-    w->report->findings[i].count += report->findings[i].count;
-    w->report->findings[i].same_value &= report->findings[i].same_value;
-  }
-  for (size_t i = 0; i < sizeof report->reached; i++) w->report->reached[i] |= report->reached[i];
-}
-
-static uint64_t blocks_take_results(struct watch *w, const struct speculation *speculation) {
-  const struct watch_report *report;
-  const uint32_t slot = w->report->launch_count - 1;
-  for (size_t i = 0; (report = speculation_result(speculation, i)) != NULL; i++)
-    take_report(w, report, slot);
-  take_written(w, speculation);
-  w->report->spread++;
+  all->spread++;
   return w->blocks;
 }
 

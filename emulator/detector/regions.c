@@ -73,14 +73,6 @@ static struct region *find_variable(struct watch *w, uintptr_t at) {
   return low && at < w->variables[low - 1].high ? &w->variables[low - 1] : NULL;
 }
 
-/* Reports an access behind a variable. Returns false if there is no such variable. */
-static bool leave_variable(const struct access *a) {
-  struct access access = *a;
-  access.region = find_variable(a->watch, a->at);
-  if (access.region) finding_add(&access, CUGEN_FINDING_OUT_OF_BOUNDS, NULL);
-  return access.region;
-}
-
 /* Adds a finding of an access in no region. Returns NULL where finding_new does. */
 static struct watch_finding *leave_regions(const struct access *a) {
   struct watch_finding *f =
@@ -91,8 +83,14 @@ static struct watch_finding *leave_regions(const struct access *a) {
   return f;
 }
 
+/* Reports an access behind a variable, or else in a gap or past the end of the nearest array. */
 static void leave_array(const struct access *a) {
-  if (leave_variable(a)) return;
+  struct access access = *a;
+  access.region = find_variable(a->watch, a->at);
+  if (access.region) {
+    finding_add(&access, CUGEN_FINDING_OUT_OF_BOUNDS, NULL);
+    return;
+  }
   const struct shared_array *array = nearest_array(a->watch, a->at);
   struct watch_finding *f = array ? leave_regions(a) : NULL;
   if (!f) return;
@@ -176,12 +174,6 @@ static struct region *find_region(struct watch *w, uintptr_t at) {
   return found < w->region_count ? &w->regions[found] : find_variable(w, at);
 }
 
-/* From here on blocks run in one process. */
-static void entangle(struct watch *w) {
-  w->entangled = w->report->dependent = true;
-  if (w->speculation) speculation_drop(w->speculation);
-}
-
 /* Reports a use of global memory in a launch that overlaps with the launch in front, unless a
    griddepcontrol.wait comes before the use. */
 static void need_launch(struct watch *w, unsigned thread, uint64_t site) {
@@ -226,7 +218,11 @@ static void access_global(struct access *a) {
   struct watch *w = a->watch;
   struct region *region = find_region(w, a->at);
   w->report->dependent |= (a->kind & CPU_VOLATILE) != 0;
-  if (is_modified(a) || (a->kind & CPU_WRITE && (!region || region->variable))) entangle(w);
+  if (is_modified(a) || (a->kind & CPU_WRITE && (!region || region->variable))) {
+    /* from here on blocks run in one process */
+    w->entangled = w->report->dependent = true;
+    if (w->speculation) speculation_drop(w->speculation);
+  }
   if (!region && a->at < NULL_PAGE) { /* by a null pointer, or by an index from one */
     struct watch_finding *f = leave_regions(a);
     if (f) f->offset = (int64_t)a->at;
@@ -319,17 +315,6 @@ int regions_buffers(struct watch *w, const struct watch_buffer *buffers, size_t 
   return CUGEN_OK;
 }
 
-static void map_arrays(struct watch *w) {
-  for (size_t i = 0; i < w->array_count; i++) {
-    const uintptr_t start = w->arrays[i].start - w->shared[0].start,
-                    end = w->arrays[i].end - w->shared[0].start;
-    const uintptr_t first = (start + (is_gap(&w->arrays[i]) ? WATCH_WORD - 1 : 0)) / WATCH_WORD,
-                    last = (end + WATCH_WORD - 1) / WATCH_WORD;
-    if (first < last) /* a word that an array and a gap share belongs to the array */
-      memset(w->array_of + first, (int)(i + 1), last - first);
-  }
-}
-
 /* Makes the shadow of shared memory for the blocks that run together. */
 static int regions_make_shared(struct watch *w, cugen_error *err) {
   int status = CUGEN_OK;
@@ -389,29 +374,31 @@ void regions_close_image(struct watch *w) {
   w->array_count = w->variable_count = 0;
 }
 
-static int regions_read_image(struct watch *w, const struct observed_image *image,
-                              cugen_error *err) {
+int regions_image(struct watch *w, const struct observed_image *image, cugen_error *err) {
   struct image_memory memory;
+  if (w->image.bytes == image->bytes && w->image.base == image->base)
+    return regions_make_shared(w, err);
+  regions_close_image(w);
+  w->image = *image;
   int status = arrays_read(image->bytes, image->length, image->base, &memory, err);
   if (status) return status;
   w->arrays = memory.arrays;
   w->array_count = memory.array_count < MOST_ARRAYS ? memory.array_count : MOST_ARRAYS;
   status = make_variables(w, &memory, err);
   free(memory.variables);
-  return status;
-}
-
-int regions_image(struct watch *w, const struct observed_image *image, cugen_error *err) {
-  if (w->image.bytes == image->bytes && w->image.base == image->base)
-    return regions_make_shared(w, err);
-  regions_close_image(w);
-  w->image = *image;
-  int status = regions_read_image(w, image, err);
   if (!status) status = regions_make_shared(w, err);
   if (status || !w->array_count) return status;
-  w->array_of = calloc((w->shared[0].end - w->shared[0].start) / WATCH_WORD + 2, 1);
+
+  const uintptr_t base = w->shared[0].start;
+  w->array_of = calloc((w->shared[0].end - base) / WATCH_WORD + 2, 1);
   if (!w->array_of) return error_memory(err);
-  map_arrays(w);
+  for (size_t i = 0; i < w->array_count; i++) {
+    const uintptr_t start = w->arrays[i].start - base, end = w->arrays[i].end - base;
+    const uintptr_t first = (start + (is_gap(&w->arrays[i]) ? WATCH_WORD - 1 : 0)) / WATCH_WORD,
+                    last = (end + WATCH_WORD - 1) / WATCH_WORD;
+    if (first < last) /* a word that an array and a gap share belongs to the array */
+      memset(w->array_of + first, (int)(i + 1), last - first);
+  }
   return CUGEN_OK;
 }
 

@@ -214,10 +214,6 @@ static void keep_write(const struct access *a, struct cell *cell, const struct l
   cell->written |= now->bytes;
 }
 
-static bool makes_use(const struct access *a) {
-  return !(a->kind & CPU_WRITE) || (a->kind & CPU_ATOMIC && !(a->kind & CPU_REPLACES));
-}
-
 /* When more than a word is read, which may be the copy of a struct, unwritten bytes of a word with
    written bytes are taken for padding. */
 static void shadow_memory_check_written(const struct access *a, const struct cell *cell,
@@ -240,23 +236,21 @@ static void check_fence(const struct access *a, const struct last_access *then, 
     finding_add(a, CUGEN_FINDING_MISSING_FENCE, then);
 }
 
-static uint8_t cell_kind(unsigned kind) {
-  return (uint8_t)((kind & ~(unsigned)CPU_PACKED) | (kind & CPU_BLOCK ? CELL_BLOCK : 0));
-}
-
 void shadow_visit_word(const struct access *a, struct cell *cell, unsigned bytes) {
+  const unsigned kind = (a->kind & ~(unsigned)CPU_PACKED) | (a->kind & CPU_BLOCK ? CELL_BLOCK : 0);
   const struct last_access now = {.epoch = a->watch->hb.epoch,
                                   .site = a->site,
                                   .thread = (uint16_t)a->thread,
                                   .bytes = (uint8_t)bytes,
-                                  .kind = cell_kind(a->kind)};
+                                  .kind = (uint8_t)kind};
+  const bool uses = !(a->kind & CPU_WRITE) || (a->kind & CPU_ATOMIC && !(a->kind & CPU_REPLACES));
   shadow_check_write(a, cell, bytes);
   if (cell->split) shadow_memory_check_bytes(a, cell, bytes);
   if (a->kind & OBSERVED_PROXY && a->region->shared) {
     check_fence(a, &cell->write, bytes);
     check_fence(a, &shadow_rare(a->region, cell)->atomic, bytes);
   }
-  if (makes_use(a)) shadow_memory_check_written(a, cell, bytes);
+  if (uses) shadow_memory_check_written(a, cell, bytes);
   if (bytes != WATCH_WHOLE_WORD) keep_bytes(a, cell, &now);
   if (!(a->kind & CPU_WRITE)) {
     keep_read(a, cell, &now);
@@ -267,20 +261,14 @@ void shadow_visit_word(const struct access *a, struct cell *cell, unsigned bytes
   if (bytes == WATCH_WHOLE_WORD) cell->split = 0;
 }
 
-/* Tells ra_use about a strong access to the word, which may be a flag. */
-static void use_flag(const struct access *a, struct cell *cell) {
-  const bool stores = a->kind & CPU_WRITE && (!(a->kind & CPU_ATOMIC) || a->kind & CPU_VOLATILE);
-  const int write = a->kind & CPU_WRITE ? RA_WRITE : 0, read = stores ? 0 : RA_READ;
-  ra_use(a->watch->ra, a->thread, &need_rare(a->region, cell)->flag, write | read);
-}
-
 void shadow_visit(const struct access *a) {
   const uintptr_t offset = a->at - a->region->start, end = offset + a->bytes;
+  struct cell *first = &a->region->cells[offset / WATCH_WORD];
   if (a->watch->speculation && !a->region->shared && !a->region->variable)
     speculation_claim(a->watch->speculation, (size_t)(a->region - a->watch->regions), offset,
                       a->bytes, a->kind & CPU_WRITE);
   if (a->watch->report->mode == WATCH_TRAFFIC) return;
-  if (a->kind & WATCH_STRONG) flags_use(a, &a->region->cells[offset / WATCH_WORD]);
+  if (a->kind & WATCH_STRONG) flags_use(a, first);
   for (uintptr_t word = offset / WATCH_WORD; word * WATCH_WORD < end; word++) {
     const unsigned whole = WATCH_WHOLE_WORD;
     unsigned bytes = whole;
@@ -289,5 +277,9 @@ void shadow_visit(const struct access *a) {
       bytes &= whole >> (unsigned)(word * WATCH_WORD + WATCH_WORD - end);
     shadow_visit_word(a, &a->region->cells[word], bytes & whole);
   }
-  if (a->kind & WATCH_STRONG) use_flag(a, &a->region->cells[offset / WATCH_WORD]);
+  if (!(a->kind & WATCH_STRONG)) return;
+  /* the word may be a flag */
+  const bool stores = a->kind & CPU_WRITE && (!(a->kind & CPU_ATOMIC) || a->kind & CPU_VOLATILE);
+  const int write = a->kind & CPU_WRITE ? RA_WRITE : 0, read = stores ? 0 : RA_READ;
+  ra_use(a->watch->ra, a->thread, &need_rare(a->region, first)->flag, write | read);
 }

@@ -173,12 +173,6 @@ static unsigned guide_of(const struct trail *trail, unsigned lane) {
   return guide;
 }
 
-static void align(struct trail *trail) {
-  for (unsigned lane = 0; lane < WARP; lane++)
-    if (trail->passes[lane] && trail->passes[lane] < trail->used)
-      align_lane(trail, lane, guide_of(trail, lane));
-}
-
 /* Returns true if `passes` instances have the same lanes, and each lane continues where it ended in
    the instance before, from an aligned address on. */
 static bool side_by_side(const struct instance *first, unsigned passes, unsigned bytes) {
@@ -230,7 +224,9 @@ void traffic_met(struct traffic *t, unsigned warp) {
   for (unsigned i = 0; i < t->used_count[warp]; i++) {
     struct trail *trail = &t->used[warp][i]->trails[warp];
     const struct traffic_site *s = t->used[warp][i];
-    align(trail);
+    for (unsigned lane = 0; lane < WARP; lane++)
+      if (trail->passes[lane] && trail->passes[lane] < trail->used)
+        align_lane(trail, lane, guide_of(trail, lane));
     for (unsigned pass = 0, passes; pass < trail->used; pass += passes) {
       passes = together(s, trail, pass);
       if (trail->instances[pass].lanes)

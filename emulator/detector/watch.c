@@ -11,7 +11,7 @@
    1. Barriers of a block, a cluster, a warp: the earlier access is ordered if its epoch is before
    that of the barrier (happens_before.h).
    2. mbarriers, named barriers and waits for products: vector clocks, made when a launch first
-   needs them (vector_clocks.c). A write of the copy engine is ordered only by the mbarrier that
+   needs them (happens_before.c). A write of the copy engine is ordered only by the mbarrier that
    counts it.
    3. Fences with atomic or volatile accesses: release and acquire as in the PTX ISA's memory
    consistency model. Only these order blocks that do not run together (release_acquire.c).
@@ -132,21 +132,6 @@ static void on_lane(unsigned mask, unsigned lane) {
   snprintf(text + length, sizeof text - (size_t)length, ": what it gets is undefined");
   finding_report(w, CUGEN_FINDING_ABSENT_LANES, __builtin_return_address(0), watch_thread(w), NULL,
                  0, text);
-}
-
-static void watch_set_hooks(struct cpu_watch *hooks) {
-  *hooks = (struct cpu_watch){.enter = on_enter,
-                              .leave = on_leave,
-                              .copied = on_copied,
-                              .filled = on_filled,
-                              .mismatched = on_mismatched,
-                              .outside = on_outside,
-                              .arrived = on_arrived,
-                              .fence = on_fence,
-                              .misaligned = on_misaligned,
-                              .lane = on_lane,
-                              .move = memmove,
-                              .fill = memset};
 }
 
 const struct cpu_watch *watch_hooks(const struct watch *watch) {
@@ -387,7 +372,18 @@ int watch_open(struct watch_report *report, const uint64_t *fork, struct watch *
   if (!w) return error_memory(err);
   w->observer = (struct observer){&watch_ops, w};
   w->report = report;
-  watch_set_hooks(&w->hooks);
+  w->hooks = (struct cpu_watch){.enter = on_enter,
+                                .leave = on_leave,
+                                .copied = on_copied,
+                                .filled = on_filled,
+                                .mismatched = on_mismatched,
+                                .outside = on_outside,
+                                .arrived = on_arrived,
+                                .fence = on_fence,
+                                .misaligned = on_misaligned,
+                                .lane = on_lane,
+                                .move = memmove,
+                                .fill = memset};
   access_choose_hooks(w);
   w->fork = fork;
   int status = traffic_open(&w->traffic, err);
