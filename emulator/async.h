@@ -169,26 +169,4 @@ int thread_copies_next(unsigned newest, struct cpu_copy *out);
 void warpgroup_close(struct warpgroup *warpgroup);
 void warpgroup_begin(struct warpgroup *warpgroup);
 
-enum warpgroup_number {
-  WARPGROUP_F16,
-  WARPGROUP_BF16,
-  WARPGROUP_TF32,
-  WARPGROUP_E4M3,
-  WARPGROUP_E5M2,
-  WARPGROUP_S8,
-  WARPGROUP_U8
-};
-enum warpgroup_flags { WARPGROUP_ADD = 1, WARPGROUP_X_ACROSS = 2, WARPGROUP_Y_ACROSS = 4 };
-
-void warpgroup_fence(void);
-enum { WARPGROUP_X_WORDS = 4 };
-/* Adds a product of two tiles, X and Y (A and B in the PTX ISA), to a warpgroup's sums. sums: the
-   thread's n / 2 numbers of 4 bytes; x and y: descriptors of the tiles in shared memory. x_words:
-   the thread's words of an X that is in registers; NULL: X has the descriptor x. flags: of enum
-   warpgroup_flags; number: an enum warpgroup_number. */
-void warpgroup_multiply(int number, int n, void *sums, const uint32_t *x_words,
-                        unsigned long long x, unsigned long long y, int flags);
-void warpgroup_commit(void);
-void warpgroup_wait(unsigned newest);
-
 #endif

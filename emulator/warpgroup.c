@@ -1,13 +1,14 @@
-/* Matrix products of a warpgroup of four warps (wgmma), which are asynchronous: this file holds the
-   accumulators, and the registers are invalid until the thread has waited for the products.
-   Operands in shared memory are read at the wait; an operand in registers is copied when the
-   product begins. PTX ISA, "wgmma.mma_async". */
+/* wgmma of inline PTX: matrix products of a warpgroup of four warps, which are asynchronous. This
+   file holds the accumulators, and the registers are invalid until the thread has waited for the
+   products. Operands in shared memory are read at the wait; an operand in registers is copied when
+   the product begins. The sums' registers, which the text names one by one, must be the elements of
+   an array, one after the other in memory. PTX ISA, "wgmma.mma_async"; see inline_ptx.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "async.h"
 #include "base/array.h"
-#include "base/element_conversion.h"
+#include "inline_ptx.h"
 
 enum {
   THREADS = ASYNC_WARPGROUP,
@@ -15,16 +16,21 @@ enum {
   MOST_N = 256,
   K_BYTES = 32, /* bytes along k that an instruction covers */
   MOST_ACCUMULATORS = 16,
-  WIDTH = 4
+  WIDTH = 4,
+  X_WORDS = 4 /* words of a thread's part of an X in registers */
 };
 
+/* The flags of a product: it adds to the sums; k is not the contiguous dimension of X, of Y. X and
+   Y are A and B of the PTX ISA. */
+enum { ADDS = 1, X_ACROSS = 2, Y_ACROSS = 4 };
+
 struct product {
-  unsigned long long x, y;
-  int number, n, flags;
+  unsigned long long x, y; /* descriptors of operands in shared memory */
+  enum iptx_type type;     /* of the operands' elements */
+  int n, flags;
   unsigned accumulator, group; /* index of the accumulators; number of the product's group */
-  /* each thread's words of the operand x (wgmma's A), if x is in registers; NULL: x is in shared
-     memory */
-  uint32_t (*x_words)[WARPGROUP_X_WORDS];
+  /* each thread's words of X, if X is in registers; NULL: X is in shared memory */
+  uint32_t (*x_words)[X_WORDS];
   const void *site;
 };
 
@@ -109,24 +115,16 @@ static struct member *own_member(struct warpgroup *w) {
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
 
-static int element_bytes(int number) {
-  return number == WARPGROUP_TF32 ? 4 : number == WARPGROUP_F16 || number == WARPGROUP_BF16 ? 2 : 1;
-}
-
-static float real_at(const unsigned char *at, int number) {
+static float real_at(const unsigned char *at, enum iptx_type type) {
   uint32_t word;
   uint16_t half;
-  float value;
-  switch (number) {
-  case WARPGROUP_TF32: /* the tensor core uses 10 bits of a float's fraction */
+  switch (type) {
+  case IPTX_TF32: /* the tensor core uses 10 bits of a float's fraction */
     memcpy(&word, at, sizeof word);
-    word &= 0xffffe000u;
-    memcpy(&value, &word, sizeof value);
-    return value;
-  case WARPGROUP_F16: memcpy(&half, at, sizeof half); return (float)f16_to_double(half);
-  case WARPGROUP_BF16: memcpy(&half, at, sizeof half); return (float)bf16_to_double(half);
-  case WARPGROUP_E4M3: return (float)e4m3_to_double(*at);
-  default: return (float)e5m2_to_double(*at);
+    return (float)iptx_real(word & 0xffffe000u, IPTX_F32);
+  case IPTX_F16:
+  case IPTX_BF16: memcpy(&half, at, sizeof half); return (float)iptx_real(half, type);
+  default: return (float)iptx_real(*at, type);
   }
 }
 
@@ -139,7 +137,7 @@ struct operand {
   unsigned rank;
 };
 
-static struct operand operand_of(unsigned long long descriptor, int number, bool across,
+static struct operand operand_of(unsigned long long descriptor, enum iptx_type type, bool across,
                                  unsigned rank) {
   enum { PLACE = 0x3fff };
   static const unsigned swizzles[] = {0, 128, 64, 32};
@@ -147,7 +145,7 @@ static struct operand operand_of(unsigned long long descriptor, int number, bool
                       .leading = (unsigned)(descriptor >> 16 & PLACE) << 4,
                       .stride = (unsigned)(descriptor >> 32 & PLACE) << 4,
                       .swizzle = swizzles[descriptor >> 62],
-                      .element = element_bytes(number),
+                      .element = (int)iptx_bits(type) / 8,
                       .across = across,
                       .rank = rank};
   if (descriptor >> 49 & 7)
@@ -212,8 +210,8 @@ struct pair {
 };
 
 static struct pair operands_of(const struct warpgroup *w, const struct product *p) {
-  return (struct pair){operand_of(p->x, p->number, p->flags & WARPGROUP_X_ACROSS, w->rank),
-                       operand_of(p->y, p->number, p->flags & WARPGROUP_Y_ACROSS, w->rank)};
+  return (struct pair){operand_of(p->x, p->type, p->flags & X_ACROSS, w->rank),
+                       operand_of(p->y, p->type, p->flags & Y_ACROSS, w->rank)};
 }
 
 static void touch_operands(struct warpgroup *w, const struct product *p, bool begins) {
@@ -274,16 +272,16 @@ static void multiply_reals(const struct product *p, const struct operand *x,
   for (int k = 0; k < depth; k++) {
     float *row = (float *)(void *)all->y[k];
     for (int line = 0; line < ROWS; line++)
-      all->x[line][k] = real_at(x_at(p, x, (unsigned)line, (unsigned)k), p->number);
+      all->x[line][k] = real_at(x_at(p, x, (unsigned)line, (unsigned)k), p->type);
     for (int column = 0; column < p->n; column++)
-      row[column] = real_at(element_at(y, (unsigned)column, (unsigned)k), p->number);
+      row[column] = real_at(element_at(y, (unsigned)column, (unsigned)k), p->type);
   }
   for (int line = 0; line < ROWS; line++)
     multiply_row(accumulators->real[line], all->x[line], all, p->n, depth);
 }
 
-static int whole_of(int number, const unsigned char *at) {
-  return number == WARPGROUP_S8 ? (signed char)*at : *at;
+static int whole_of(enum iptx_type type, const unsigned char *at) {
+  return type == IPTX_S8 ? (signed char)*at : *at;
 }
 
 static void multiply_wholes(const struct product *p, const struct operand *x,
@@ -291,9 +289,9 @@ static void multiply_wholes(const struct product *p, const struct operand *x,
   for (int k = 0; k < K_BYTES; k++) {
     int row[MOST_N];
     for (int column = 0; column < p->n; column++)
-      row[column] = whole_of(p->number, element_at(y, (unsigned)column, (unsigned)k));
+      row[column] = whole_of(p->type, element_at(y, (unsigned)column, (unsigned)k));
     for (int line = 0; line < ROWS; line++) {
-      const int factor = whole_of(p->number, x_at(p, x, (unsigned)line, (unsigned)k));
+      const int factor = whole_of(p->type, x_at(p, x, (unsigned)line, (unsigned)k));
       for (int column = 0; column < p->n; column++)
         accumulators->whole[line][column] += factor * row[column];
     }
@@ -304,8 +302,8 @@ static void warpgroup_run(struct warpgroup *w, const struct product *p) {
   const struct pair pair = operands_of(w, p);
   union accumulators *accumulators = w->accumulators[p->accumulator];
   touch_operands(w, p, false);
-  if (!(p->flags & WARPGROUP_ADD)) memset(accumulators, 0, sizeof *accumulators);
-  if (p->number == WARPGROUP_S8 || p->number == WARPGROUP_U8)
+  if (!(p->flags & ADDS)) memset(accumulators, 0, sizeof *accumulators);
+  if (p->type == IPTX_S8 || p->type == IPTX_U8)
     multiply_wholes(p, &pair.x, &pair.y, accumulators);
   else
     multiply_reals(p, &pair.x, &pair.y, &w->operands, accumulators);
@@ -360,7 +358,79 @@ static void warpgroup_give_back(struct warpgroup *w, struct member *self) {
   }
 }
 
-/* ---- Hooks ---------------------------------------------------------------------------------- */
+/* ---- Beginning a product -------------------------------------------------------------------- */
+
+enum { DESCRIPTOR_X = 1, DESCRIPTOR_Y, SCALE, NEGATE_X, NEGATE_Y, ACROSS_X, ACROSS_Y };
+
+static bool is_supported(const struct iptx_instruction *i) {
+  if (i->type_count != 3 || i->types[1] != i->types[2] || iptx_has(i, IPTX_W_SATFINITE))
+    return false;
+  switch (i->types[1]) {
+  case IPTX_F16:
+  case IPTX_BF16:
+  case IPTX_TF32:
+  case IPTX_E4M3:
+  case IPTX_E5M2: return i->types[0] == IPTX_F32;
+  case IPTX_S8:
+  case IPTX_U8: return i->types[0] == IPTX_S32;
+  default: return false;
+  }
+}
+
+/* Returns the array of the sums. Traps unless consecutive operands are consecutive in memory.
+   Checks this at each execution. */
+static void *sums_of(const struct iptx_run *run, const struct iptx_instruction *i) {
+  const struct iptx_argument *sums = &i->arguments[0];
+  const unsigned first = sums->terms[0].index,
+                 stored = sums->count < IPTX_TERMS ? sums->count : IPTX_TERMS;
+  bool follow = sums->terms[0].kind == IPTX_OPERAND && first + sums->count <= run->operand_count;
+  for (unsigned n = 1; n < stored && follow; n++)
+    follow = sums->terms[n].kind == IPTX_OPERAND && sums->terms[n].index == first + n;
+  for (unsigned n = 0; n < sums->count && follow; n++) {
+    const struct cpu_ptx_operand *operand = &run->operands[first + n];
+    follow = operand->output && operand->bytes == 4 &&
+             operand->bits == run->operands[first].bits + (uint64_t)4 * n;
+  }
+  if (!follow)
+    iptx_trap(run, "a wgmma whose sums do not lie one behind the other, as an array's elements do");
+  return iptx_variable(&run->operands[first]);
+}
+
+/* Reads the scale, a predicate or a number, then the signs, 1 or -1, and for elements of 16 bits
+   the transpositions: 1 if k is not contiguous. */
+static int flags_of(const struct iptx_run *run, const struct iptx_instruction *i) {
+  int flags = iptx_get(run, i, SCALE,
+                       i->arguments[SCALE].terms[0].kind == IPTX_REGISTER ? IPTX_PRED : IPTX_U32)
+                  ? ADDS
+                  : 0;
+  for (unsigned sign = NEGATE_X; sign <= NEGATE_Y && sign < i->count; sign++)
+    if ((int32_t)iptx_get(run, i, sign, IPTX_S32) != 1)
+      iptx_trap(run, "a wgmma with a negated operand");
+  /* an X in registers has no transposition */
+  const bool registers = i->arguments[DESCRIPTOR_X].count > 1;
+  const unsigned across_y = registers ? ACROSS_X : ACROSS_Y;
+  if (!registers && i->count > ACROSS_X && iptx_get(run, i, ACROSS_X, IPTX_U32)) flags |= X_ACROSS;
+  if (i->count > across_y && iptx_get(run, i, across_y, IPTX_U32)) flags |= Y_ACROSS;
+  return flags;
+}
+
+/* An address of static shared memory is too large for a descriptor (shared_address.c). */
+static uint64_t descriptor_of(const struct iptx_run *run, const struct iptx_instruction *i,
+                              unsigned argument) {
+  const uint64_t descriptor = iptx_get(run, i, argument, IPTX_U64);
+  if ((descriptor & 0x3fff) << 4 >= fibers_launch()->dynamic_bytes)
+    iptx_trap(run, "a wgmma with an operand outside of dynamic shared memory, which alone the cpu "
+                   "device has for it");
+  return descriptor;
+}
+
+/* Reads the thread's words of an X in registers; false: X has a descriptor. */
+static bool words_of(const struct iptx_run *run, const struct iptx_argument *x, uint32_t *words) {
+  if (x->count == 1) return false;
+  if (x->count != X_WORDS) iptx_trap(run, "a wgmma with other than four registers for an operand");
+  for (int r = 0; r < X_WORDS; r++) words[r] = (uint32_t)iptx_bits_of(run, &x->terms[r]);
+  return true;
+}
 
 static struct product *warpgroup_add_product(struct warpgroup *w) {
   struct product *grown = array_reserve(w->products, &w->room, w->count, sizeof *grown);
@@ -379,36 +449,43 @@ static void observe_product(struct warpgroup *w, const struct member *self, cons
     follow_operands(w, p);
 }
 
-/* Copies the thread's words of an X that is in registers. */
-static void keep_words(struct product *p, unsigned thread, const uint32_t *words) {
-  if (!p->x_words) p->x_words = calloc(THREADS, sizeof *p->x_words);
-  if (!p->x_words) fibers_trap("no memory for a warpgroup's operand");
-  memcpy(p->x_words[thread], words, sizeof *p->x_words);
-}
-
-void warpgroup_multiply(int number, int n, void *accumulators, const uint32_t *x_words,
-                        unsigned long long x, unsigned long long y, int flags) {
+static void begin_product(struct product *wanted, void *accumulators, const uint32_t *x_words) {
   struct warpgroup *w = own_warpgroup();
   struct member *self = own_member(w);
+  const int n = wanted->n;
   if (n < 8 || n > MOST_N || n % 8) fibers_trap("wgmma of other than 8, 16 ... 256 columns");
   const unsigned index = self->issued++, accumulator = warpgroup_hold(w, self, accumulators, n);
   self->held[accumulator].product = index;
-  struct product wanted = {.x = x,
-                           .y = y,
-                           .number = number,
-                           .n = n,
-                           .flags = flags,
-                           .accumulator = accumulator,
-                           .group = self->committed};
-  wanted.site = async_site(__builtin_return_address(0));
-  if (index == w->done + w->count) *warpgroup_add_product(w) = wanted;
+  wanted->accumulator = accumulator;
+  wanted->group = self->committed;
+  if (index == w->done + w->count) *warpgroup_add_product(w) = *wanted;
   struct product *p = &w->products[index - w->done];
-  if (p->x != x || p->y != y || p->n != n || p->flags != flags || p->accumulator != accumulator ||
-      p->group != wanted.group)
-    async_trap(wanted.site,
+  if (p->x != wanted->x || p->y != wanted->y || p->n != n || p->flags != wanted->flags ||
+      p->accumulator != accumulator || p->group != wanted->group)
+    async_trap(wanted->site,
                "threads of a warpgroup come to different products, or with different operands");
-  if (x_words) keep_words(p, (unsigned)(self - w->members), x_words);
+  if (x_words) {
+    if (!p->x_words) p->x_words = calloc(THREADS, sizeof *p->x_words);
+    if (!p->x_words) fibers_trap("no memory for a warpgroup's operand");
+    memcpy(p->x_words[self - w->members], x_words, sizeof *p->x_words);
+  }
   if (fibers_observer()) observe_product(w, self, p, accumulators);
+}
+
+/* ---- Operations ----------------------------------------------------------------------------- */
+
+static void multiply(struct iptx_run *run, const struct iptx_instruction *i) {
+  const int n = 2 * i->arguments[0].count;
+  if (!is_supported(i)) iptx_trap(run, "a wgmma of types that the cpu device does not have");
+  if (n != i->columns) iptx_trap(run, "a wgmma with other registers than its shape has");
+  struct product wanted = {.type = i->types[1], .n = n, .site = run->site};
+  void *sums = sums_of(run, i);
+  uint32_t words[X_WORDS];
+  const bool registers = words_of(run, &i->arguments[DESCRIPTOR_X], words);
+  wanted.x = registers ? 0 : descriptor_of(run, i, DESCRIPTOR_X);
+  wanted.y = descriptor_of(run, i, DESCRIPTOR_Y);
+  wanted.flags = flags_of(run, i);
+  begin_product(&wanted, sums, registers ? words : NULL);
 }
 
 /* The number of products in groups that all threads have committed. */
@@ -420,11 +497,12 @@ static unsigned committed(const struct warpgroup *w) {
   return w->done + index;
 }
 
-void warpgroup_commit(void) {
+static void commit(struct iptx_run *run, const struct iptx_instruction *i) {
+  (void)run, (void)i;
   struct warpgroup *w = own_warpgroup();
   const unsigned own = ++own_member(w)->committed;
-  for (int i = 0; i < THREADS; i++)
-    if (w->members[i].committed < own) return;
+  for (int t = 0; t < THREADS; t++)
+    if (w->members[t].committed < own) return;
   fibers_wake_all(&w->queue);
 }
 
@@ -443,19 +521,27 @@ static void warpgroup_finish(struct warpgroup *w, unsigned end) {
   warpgroup_forget_products(w, wanted);
 }
 
-void warpgroup_wait(unsigned newest) {
+static void wait(struct iptx_run *run, const struct iptx_instruction *i) {
+  const unsigned newest = (unsigned)iptx_get(run, i, 0, IPTX_U32);
   struct warpgroup *w = own_warpgroup();
   struct member *self = own_member(w);
-  const void *site = async_site(__builtin_return_address(0));
   unsigned end = w->done;
   while (end - w->done < w->count && w->products[end - w->done].group + newest < self->committed)
     end++;
-  while (end > w->done && committed(w) < end) fibers_wait(&w->queue, site, warpgroup_describe, w);
+  while (end > w->done && committed(w) < end)
+    fibers_wait(&w->queue, run->site, warpgroup_describe, w);
   warpgroup_finish(w, end);
   OBSERVE(fibers_observer(), follow, fibers_current()->slot, w->leader, w->epoch);
   warpgroup_give_back(w, self);
 }
 
-void warpgroup_fence(void) {
+static void fence(struct iptx_run *run, const struct iptx_instruction *i) {
+  (void)run, (void)i;
   OBSERVE(fibers_observer(), accumulators_fence, fibers_current()->slot);
 }
+
+const struct iptx_operation iptx_warpgroup[] = {{"wgmma", IPTX_W_MMA_ASYNC, 4, 8, multiply},
+                                                {"wgmma", IPTX_W_FENCE, 0, 0, fence},
+                                                {"wgmma", IPTX_W_COMMIT_GROUP, 0, 0, commit},
+                                                {"wgmma", IPTX_W_WAIT_GROUP, 1, 1, wait},
+                                                {NULL, IPTX_W_COUNT, 0, 0, NULL}};
