@@ -2,7 +2,7 @@
    (shim/inline_ptx.h). If an instruction of a literal text is not supported, the statement becomes
    a call of a function with the attribute error, which the compiler refuses unless the call is dead
    code. */
-#include "asm_text.h"
+#include "compile.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -77,21 +77,16 @@ static char unescape(char c) {
   return c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
 }
 
-static const char *asm_text_add_literal(const char *at, const char *end, struct text *out) {
-  for (at++; at < end && *at != '"'; at++) {
-    if (*at == '\\' && at[1] == '\n')
-      at++;
-    else
-      text_add_char(out, *at == '\\' && at + 1 < end ? unescape(*++at) : *at);
-  }
-  return at + 1;
-}
-
 /* Reads adjacent string literals. Returns false if there is something else, such as a macro. */
 static bool read_literals(const char *at, const char *end, struct text *out) {
-  for (at = asm_text_skip(at); at < end; at = asm_text_skip(at)) {
+  for (at = asm_text_skip(at); at < end; at = asm_text_skip(at + 1)) {
     if (*at != '"') return false;
-    at = asm_text_add_literal(at, end, out);
+    for (at++; at < end && *at != '"'; at++) {
+      if (*at == '\\' && at[1] == '\n')
+        at++;
+      else
+        text_add_char(out, *at == '\\' && at + 1 < end ? unescape(*++at) : *at);
+    }
   }
   return true;
 }

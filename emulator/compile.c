@@ -13,14 +13,11 @@
 #include "base/includes.h"
 #include "base/jail.h"
 #include "base/system.h"
-#include "diagnostics.h"
 #include "object.h"
 #include "runtime/compile/advice.h"
 #include "runtime/compile/kept.h"
 #include "runtime/compile/toolkit.h"
 #include "tools.h"
-#include "unit.h"
-#include "unjailed.h"
 
 /* -O2: at -O1 a register-blocked matmul compiles in 0.26 s instead of 0.33 s but runs four times
    longer. Hidden symbols keep a template's __shared__ arrays private to the object. Warnings are
@@ -277,18 +274,6 @@ static int compile_run(const struct compile_request *request, struct job *job,
                          "%s: " COMPILE_LATE "%g s", request->name, request->timeout);
 }
 
-/* Adds the libraries that -nodefaultlibs leaves out, after the source. Returns the number of
-   options. */
-static size_t add_libraries(const struct compile_request *request, bool clang, const char **argv) {
-  size_t n = 0;
-  if (clang && !request->watched) return 0;
-  if (!request->watched && strstr(request->source, "std::")) argv[n++] = "-lstdc++";
-  argv[n++] = "-lm";
-  if (!request->watched) argv[n++] = "-lgcc";
-  argv[n++] = "-lc";
-  return n;
-}
-
 /* Compiles a source, or an assembly, to the object. */
 static int run_whole(const struct compile_request *request, struct job *job, bool clang,
                      const char *input, int jail, int *code, cugen_error *err) {
@@ -301,7 +286,12 @@ static int run_whole(const struct compile_request *request, struct job *job, boo
   argv[n++] = "-o";
   argv[n++] = text_get(&job->object);
   argv[n++] = input;
-  n += add_libraries(request, clang, argv + n);
+  if (request->watched || !clang) { /* the libraries that -nodefaultlibs leaves out */
+    if (!request->watched && strstr(request->source, "std::")) argv[n++] = "-lstdc++";
+    argv[n++] = "-lm";
+    if (!request->watched) argv[n++] = "-lgcc";
+    argv[n++] = "-lc";
+  }
   argv[n] = NULL;
   return compile_run(request, job, argv, jail, code, err);
 }
@@ -349,14 +339,6 @@ static long long memory_kills(void) {
   return count;
 }
 
-static int fail_without_memory(const struct compile_request *request, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_MEMORY,
-                   "%s: the C++ compiler was killed, as the system does where memory runs out; "
-                   "leave more of it, or use "
-                   "fewer compile threads",
-                   request->name);
-}
-
 /* Compiles the control source in the job's folder. *works: an object was made, or the time ran
    out. */
 static int run_control(const struct compile_request *request, struct job *job, bool clang, int jail,
@@ -387,7 +369,10 @@ static int check_surroundings(const struct compile_request *request, struct job 
   struct text log = job->log;
   bool works = true;
   if (code == 128 + SIGKILL || (kills >= 0 && memory_kills() > kills))
-    return fail_without_memory(request, err);
+    return error_set(err, CUGEN_ERROR_MEMORY,
+                     "%s: the C++ compiler was killed, as the system does where memory runs out; "
+                     "leave more of it, or use fewer compile threads",
+                     request->name);
   job->log = (struct text){0};
   const int status = run_control(request, job, clang, jail, &works, err);
   struct text said = job->log, parent = {0};
@@ -406,12 +391,6 @@ static int check_surroundings(const struct compile_request *request, struct job 
   return status ? status : works ? CUGEN_OK : CUGEN_ERROR_IO;
 }
 
-/* Returns true if the linker misses __dso_handle of the start files, which running destructors at
-   unload needs. */
-static bool needs_destructors(const char *log) {
-  return strstr(log, "undefined") && strstr(log, "__dso_handle");
-}
-
 static int run_compiler(const struct compile_request *request, struct job *job, cugen_error *err) {
   struct tool_places places;
   const bool clang = is_clang(request->toolkit);
@@ -427,8 +406,10 @@ static int run_compiler(const struct compile_request *request, struct job *job, 
   if (jail > 0) close(jail);
   tool_places_free(&places);
   if (status || !failed) return status;
-  if (needs_destructors(text_get(&job->log))) return object_refuse(err);
-  return cpu_refuse(request, text_get(&job->log), text_get(&job->folder), code, err);
+  /* Running destructors at unload needs __dso_handle of the start files. */
+  const char *log = text_get(&job->log);
+  if (strstr(log, "undefined") && strstr(log, "__dso_handle")) return object_refuse(err);
+  return cpu_refuse(request, log, text_get(&job->folder), code, err);
 }
 
 static int fill_entries(const struct compile_request *request, struct compiled *out,
@@ -475,21 +456,17 @@ static const char *behind_head(const char *source) {
   }
 }
 
-static size_t lines_between(const char *at, const char *end) {
-  size_t lines = 0;
-  for (; at < end; at++) lines += *at == '\n';
-  return lines;
-}
-
 /* The hash of everything that an image depends on, besides the toolkit. */
 static int compile_image_key(const struct compile_request *request, struct hash *out,
                              cugen_error *err) {
   struct text key = {0};
   const char *code = behind_head(request->source);
+  size_t head_lines = 0;
+  for (const char *at = request->source; at < code; at++) head_lines += *at == '\n';
   text_addf(&key, "%d %d %s\n%s\n", request->watched, request->at_source, request->name,
             request->options ? request->options : "");
   for (size_t i = 0; i < request->entry_count; i++) text_addf(&key, "%s\n", request->entries[i]);
-  text_addf(&key, "\n%zu\n%s", lines_between(request->source, code), code);
+  text_addf(&key, "\n%zu\n%s", head_lines, code);
   *out = hash_bytes(text_get(&key), key.length);
   const int status = key.failed ? error_memory(err) : CUGEN_OK;
   text_free(&key);

@@ -1,5 +1,5 @@
-/* Turning messages of g++ and clang++ into a user's error; see diagnostics.h. */
-#include "diagnostics.h"
+/* Turning messages of g++ and clang++ into a user's error; see compile.h. */
+#include "compile.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -66,14 +66,6 @@ static const char *find_crash(const char *log, size_t *length) {
   while (isspace((unsigned char)*begin)) begin++;
   *length = begin < mark ? (size_t)(mark - begin) : 0;
   return begin;
-}
-
-static int diagnostics_crashed(const struct compile_request *request, const char *signal,
-                               size_t length, cugen_error *err) {
-  return error_set(
-      err, CUGEN_ERROR_COMPILE,
-      "%s: the compiler crashed: %.*s; it may use %d MB of memory, and write files of as many",
-      request->name, (int)(length < 64 ? length : 64), signal, COMPILER_MEMORY_MB);
 }
 
 /* Keeps the user's part of "k.cu:3:7: error: call to 'cugen_refused_0' declared with attribute
@@ -170,13 +162,6 @@ static void drop_warnings(const char *log, struct text *out) {
   text_free(&context);
 }
 
-/* Recognises messages about assembly by `asm` or by the assembler's and cugen's own words. */
-static cugen_cause diagnostics_cause_of(const char *diagnostics) {
-  const bool assembly = strstr(diagnostics, "asm") || strstr(diagnostics, "no such instruction") ||
-                        strstr(diagnostics, "has no form on the cpu device");
-  return assembly ? CUGEN_CAUSE_ASSEMBLY : CUGEN_CAUSE_NONE;
-}
-
 /* Appends the log's first diagnostics with advice: at most MOST_LINES, and none after advice->ends
    is set. */
 static void diagnostics_add_lines(const char *log, const char *folder, struct advice *advice,
@@ -208,9 +193,13 @@ int cpu_refuse(const struct compile_request *request, const char *log, const cha
                cugen_error *err) {
   struct advice advice = {.request = request, .cpu = true};
   struct text text = {0}, said = {0};
-  size_t crash_length = 0;
-  const char *crash = find_crash(log, &crash_length);
-  if (crash) return diagnostics_crashed(request, crash, crash_length, err);
+  size_t length = 0;
+  const char *crash = find_crash(log, &length);
+  if (crash)
+    return error_set(
+        err, CUGEN_ERROR_COMPILE,
+        "%s: the compiler crashed: %.*s; it may use %d MB of memory, and write files of as many",
+        request->name, (int)(length < 64 ? length : 64), crash, COMPILER_MEMORY_MB);
   drop_warnings(log, &said);
   diagnostics_add_lines(text_get(&said), folder, &advice, &text);
   text_free(&said);
@@ -218,8 +207,13 @@ int cpu_refuse(const struct compile_request *request, const char *log, const cha
   if (!text.length)
     text_addf(&text, "%s ended with exit code %d and said nothing: is it a C++ compiler?",
               text_get(&request->toolkit->compiler), code);
-  int status = error_set_cause(err, CUGEN_ERROR_COMPILE, diagnostics_cause_of(text_get(&text)),
-                               "the C++ compiler refused the source:\n%s", text_get(&text));
+  /* A message about assembly says `asm`, or has the assembler's or cugen's own words. */
+  const bool assembly = strstr(text_get(&text), "asm") ||
+                        strstr(text_get(&text), "no such instruction") ||
+                        strstr(text_get(&text), "has no form on the cpu device");
+  int status =
+      error_set_cause(err, CUGEN_ERROR_COMPILE, assembly ? CUGEN_CAUSE_ASSEMBLY : CUGEN_CAUSE_NONE,
+                      "the C++ compiler refused the source:\n%s", text_get(&text));
   error_place(err, advice.where.file, advice.where.line);
   text_free(&text);
   return status;

@@ -1,11 +1,10 @@
 /* The textual steps of compiling for the cpu device, which keep all lines in place; see
-   translate.h. Words in comments and literals are ignored. */
-#include "translate.h"
+   compile.h. Words in comments and literals are ignored. */
+#include "compile.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#include "asm_text.h"
 #include "base/source_place.h"
 #include "runtime/compile/passed.h"
 

@@ -1,5 +1,5 @@
-/* Writing the input of the C++ compiler; see unit.h. */
-#include "unit.h"
+/* Writing the input of the C++ compiler; see compile.h. */
+#include "compile.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "headers.h"
 #include "runtime/compile/advice.h"
 #include "runtime/compile/standard.h"
-#include "translate.h"
 
 extern const char cpu_shim_text[]; /* abi.h and the parts of cuda_shim.h, embedded by the build */
 extern const size_t cpu_shim_length;
@@ -49,20 +48,16 @@ bool unit_mentions(const char *text, const char *const *words) {
   return false;
 }
 
-static void write_parts(const struct compile_request *request, struct text *out) {
+static void write_unit(const struct compile_request *request, struct text *out) {
+  if (request->watched) text_add(out, "#define CUGEN_WATCH 1\n");
+  if (request->options && strstr(request->options, "-DNDEBUG="))
+    text_add(out, "#define CUGEN_NDEBUG 1\n");
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     bool has = unit_mentions(request->source, parts[i].words);
     for (size_t j = 0; j < request->entry_count && !has; j++)
       has = unit_mentions(request->entries[j], parts[i].words);
     if (has) text_addf(out, "#define %s 1\n", parts[i].macro);
   }
-}
-
-static void write_unit(const struct compile_request *request, struct text *out) {
-  if (request->watched) text_add(out, "#define CUGEN_WATCH 1\n");
-  if (request->options && strstr(request->options, "-DNDEBUG="))
-    text_add(out, "#define CUGEN_NDEBUG 1\n");
-  write_parts(request, out);
   text_add_n(out, cpu_shim_text, cpu_shim_length);
   /* An array of variable length is an error in the user's source, as for NVRTC. */
   text_addf(out, "\n#pragma GCC diagnostic error \"-Wvla\"\n#line 1 \"%s\"\n", request->name);
@@ -152,27 +147,22 @@ static int unit_write_file(const char *folder, const char *name, const char *con
   return status;
 }
 
-/* Returns true if the source mentions the header's folder or the name before ".h", or curand, which
-   needs cuda/ and nv/. cugen's own headers are always wanted, because other headers include
+/* Writes a header if the source mentions the header's folder or the name before ".h", or curand,
+   which needs cuda/ and nv/. cugen's own headers are always written, because other headers include
    them. */
-static bool wants_header(const char *source, const char *name) {
-  struct text family = {0};
-  size_t length = strcspn(name, "/.");
-  text_add_n(&family, name, length + (name[length] == '/'));
-  const bool of_curand =
-      strstr(source, "curand") && (!strncmp(name, "cuda/", 5) || !strncmp(name, "nv/", 3));
-  const bool wants = !strncmp(name, "cugen_", 6) || of_curand || strstr(source, text_get(&family));
-  text_free(&family);
-  return wants;
-}
-
 static int write_wanted(const char *source, const char *folder, const char *name,
                         const char *content, size_t length, cugen_error *err) {
-  struct text path = {0};
-  if (!wants_header(source, name)) return CUGEN_OK;
+  struct text family = {0}, path = {0};
+  const size_t family_length = strcspn(name, "/.");
+  const bool of_curand =
+      strstr(source, "curand") && (!strncmp(name, "cuda/", 5) || !strncmp(name, "nv/", 3));
+  int status = CUGEN_OK;
+  text_add_n(&family, name, family_length + (name[family_length] == '/'));
   text_addf(&path, CPU_HEADERS_NAME "/%s", name);
-  int status = path.failed ? error_memory(err)
-                           : unit_write_file(folder, text_get(&path), content, length, err);
+  if (!strncmp(name, "cugen_", 6) || of_curand || strstr(source, text_get(&family)))
+    status = path.failed ? error_memory(err)
+                         : unit_write_file(folder, text_get(&path), content, length, err);
+  text_free(&family);
   text_free(&path);
   return status;
 }

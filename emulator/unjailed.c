@@ -1,5 +1,5 @@
-/* Checking what a compiler without a jail has read; see unjailed.h. */
-#include "unjailed.h"
+/* Checking what a compiler without a jail has read; see compile.h. */
+#include "compile.h"
 
 #include <ctype.h>
 #include <stdlib.h>

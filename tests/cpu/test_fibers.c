@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 #include "base/system.h"
+#include "emulator/compile.h"
 #include "emulator/fibers.h"
-#include "emulator/translate.h"
-#include "emulator/unit.h"
 #include "tests/testing.h"
 
 /* ---- Modules: a .cu file of this folder and the kernels wanted from it ---------------------- */
