@@ -27,15 +27,6 @@ static void check_round(const struct named_barrier *barrier, unsigned slot, cons
                "last round: it may be counted in that round, in place of another thread");
 }
 
-static void complete_round(struct named_barrier *barrier, unsigned slot) {
-  const struct observer *observer = fibers_observer();
-  barrier->arrived = 0;
-  barrier->last = slot;
-  /* the caller's release has just advanced the observer's counter */
-  if (observer) barrier->completed = observer->ops->now(observer->watch) - 1;
-  fibers_wake_all(&barrier->queue);
-}
-
 void barriers_named(unsigned number, unsigned threads, int wait) {
   const void *site = async_site(__builtin_return_address(0));
   const struct observer *observer = fibers_observer();
@@ -51,7 +42,11 @@ void barriers_named(unsigned number, unsigned threads, int wait) {
   check_round(barrier, slot, site);
   OBSERVE(observer, release, slot, sync);
   if (++barrier->arrived == threads) {
-    complete_round(barrier, slot);
+    barrier->arrived = 0;
+    barrier->last = slot;
+    /* the release has just advanced the observer's counter */
+    if (observer) barrier->completed = observer->ops->now(observer->watch) - 1;
+    fibers_wake_all(&barrier->queue);
   } else if (wait) {
     fibers_wait(&barrier->queue, site, describe_named, barrier);
   }

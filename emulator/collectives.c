@@ -44,17 +44,6 @@ void collective_release(struct fibers *all, unsigned rank) {
     fibers_mark_ready(all, warp, all->warps[warp].live);
 }
 
-/* Returns the result of the last barrier. May be called until the thread reaches the next
-   barrier. */
-static int barrier_result(const struct block *block, int kind) {
-  switch (kind) {
-  case CPU_BARRIER_COUNT: return (int)block->released_agreed;
-  case CPU_BARRIER_AND: return block->released_agreed == block->released;
-  case CPU_BARRIER_OR: return block->released_agreed != 0;
-  default: return 0;
-  }
-}
-
 int collective_barrier_at(const void *site, int kind, int predicate) {
   struct fibers *all = fibers_running;
   struct block *block = &all->blocks[all->current.rank];
@@ -68,7 +57,13 @@ int collective_barrier_at(const void *site, int kind, int predicate) {
   } else {
     fibers_park(all);
   }
-  return barrier_result(block, kind % CPU_BARRIER_KINDS);
+  /* these members stay as they are until this thread reaches the next barrier */
+  switch (kind % CPU_BARRIER_KINDS) {
+  case CPU_BARRIER_COUNT: return (int)block->released_agreed;
+  case CPU_BARRIER_AND: return block->released_agreed == block->released;
+  case CPU_BARRIER_OR: return block->released_agreed != 0;
+  default: return 0;
+  }
 }
 
 int collective_barrier(int kind, int predicate) {
@@ -85,13 +80,6 @@ static bool collectives_gather(const struct parked *lanes, unsigned set,
     slots[lane] = lanes[lane].mine;
   }
   return true;
-}
-
-static _Noreturn void refuse_mask(const struct fibers *all, unsigned thread) {
-  static const char what[] = "a warp operation whose mask does not name the calling lane";
-  observe_misuse(all->launch->observer, CUGEN_FINDING_ABSENT_LANES, all->parked[thread].site,
-                 thread, what);
-  fibers_give_up(CUGEN_CAUSE_MASK, what);
 }
 
 /* Performs the warp operation at which the thread waits and returns true, if all live lanes of the
@@ -123,7 +111,11 @@ unsigned collective_warp_at(const void *site, unsigned mask,
   struct parked *self = &all->parked[thread];
   self->site = site;
   self->mask = mask;
-  if (!(mask & lane)) refuse_mask(all, thread);
+  if (!(mask & lane)) {
+    static const char what[] = "a warp operation whose mask does not name the calling lane";
+    observe_misuse(all->launch->observer, CUGEN_FINDING_ABSENT_LANES, site, thread, what);
+    fibers_give_up(CUGEN_CAUSE_MASK, what);
+  }
   self->combine = combine;
   self->mine = mine;
   all->warps[thread / FIBERS_LANES].waiting |= lane;

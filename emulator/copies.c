@@ -88,12 +88,6 @@ static void touch_global(const struct copy *copy, const char *at, size_t bytes, 
 
 /* ---- Boxes of a tensor ---------------------------------------------------------------------- */
 
-static unsigned copies_box_bytes(const struct cpu_tensor *map) {
-  unsigned bytes = map->element;
-  for (int i = 0; i < map->rank; i++) bytes *= map->box[i];
-  return bytes;
-}
-
 /* Swizzling: pieces of 16 bytes change places within `swizzle` bytes, by bits 7 and up of the
    address. */
 static unsigned swizzled(unsigned place, unsigned swizzle) {
@@ -158,8 +152,9 @@ static void store_line(const struct copy *copy, unsigned line) {
   }
 }
 
+/* Returns the number of the box's lines; 0: the copy is of no tensor. */
 static unsigned line_count(const struct copy *copy) {
-  unsigned count = 1;
+  unsigned count = copy->tensor ? 1 : 0;
   for (int i = 1; i < copy->map.rank; i++) count *= copy->map.box[i];
   return count;
 }
@@ -195,7 +190,8 @@ static void copies_set_box(struct copy *copy, const void *map, const int *at) {
   if ((int64_t)at[0] * copy->map.element % CHUNK)
     fibers_trap("a box of a tensor begins at a multiple of 16 bytes of its lines");
   memcpy(copy->at, at, copy->map.rank * sizeof *at);
-  copy->bytes = copies_box_bytes(&copy->map);
+  copy->bytes = copy->map.element;
+  for (int i = 0; i < copy->map.rank; i++) copy->bytes *= copy->map.box[i];
 }
 
 void copies_tensor_load(unsigned to, const void *map, unsigned barrier, const int *at,
@@ -216,7 +212,7 @@ void copies_bulk_load(unsigned to, const void *from, unsigned bytes, unsigned ba
 }
 
 static void copies_land(const struct copy *load, unsigned rank) {
-  const unsigned lines = load->tensor ? line_count(load) : 0;
+  const unsigned lines = line_count(load);
   for (unsigned line = 0; line < lines; line++) load_line(load, line, rank);
   if (!load->tensor) {
     touch_global(load, load->global, load->bytes, 0);
@@ -276,7 +272,7 @@ void copies_commit(void) {
 
 static void finish_store(const struct copy *store) {
   touch_shared(store, store->rank, 0);
-  const unsigned lines = store->tensor ? line_count(store) : 0;
+  const unsigned lines = line_count(store);
   for (unsigned line = 0; line < lines; line++) store_line(store, line);
   if (store->tensor) return;
   touch_global(store, store->global, store->bytes, CPU_WRITE);

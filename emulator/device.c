@@ -482,40 +482,34 @@ static int find_statics(struct loaded *loaded, cugen_error *err) {
   return status;
 }
 
-/* Finds the cluster's size that the image exports for a kernel with __cluster_dims__. */
-static int find_cluster(struct loaded *loaded, const char *name, struct entry *entry,
-                        cugen_error *err) {
-  struct text symbol = {0};
-  text_addf(&symbol, "%s_cluster", name);
-  entry->cluster = symbol.failed ? NULL : dlsym(loaded->library, text_get(&symbol));
-  int status = symbol.failed ? error_memory(err) : CUGEN_OK;
-  text_free(&symbol);
-  return (entry->cluster || loaded->cooperative) && !status ? find_statics(loaded, err) : status;
-}
-
-static int make_entry(struct loaded *loaded, size_t index, cugen_error *err) {
-  struct text takes_name = {0};
-  text_addf(&takes_name, "%s_takes", loaded->compiled->entries[index]);
-  void *run = device_find_symbol(loaded, loaded->compiled->entries[index], err);
-  void *takes = run ? device_find_symbol(loaded, text_get(&takes_name), err) : NULL;
-  text_free(&takes_name);
-  if (!takes) return CUGEN_ERROR_DEVICE;
-  struct entry *entry = &loaded->entries[index];
-  memcpy(&entry->run, &run, sizeof run); /* POSIX: a function's address fits a data pointer */
-  memcpy(&entry->takes, &takes, sizeof takes);
-  entry->of = loaded;
-  return find_cluster(loaded, loaded->compiled->entries[index], entry, err);
-}
-
 static int cpu_entry(struct device *device, struct loaded *loaded, size_t index,
                      int64_t dynamic_shared, struct entry **out, cugen_error *err) {
   (void)device;
+  struct entry *entry = &loaded->entries[index];
+  const char *name = loaded->compiled->entries[index];
+  struct text takes_name = {0}, cluster_name = {0};
   *out = NULL;
   int status = device_check_shared(dynamic_shared, err);
   if (status) return status;
-  if (!loaded->entries[index].run) status = make_entry(loaded, index, err);
-  *out = &loaded->entries[index];
-  return status;
+  *out = entry;
+  if (entry->run) return CUGEN_OK;
+
+  text_addf(&takes_name, "%s_takes", name);
+  text_addf(&cluster_name, "%s_cluster", name);
+  if (takes_name.failed || cluster_name.failed) status = error_memory(err);
+  void *run = status ? NULL : device_find_symbol(loaded, name, err);
+  void *takes = run ? device_find_symbol(loaded, text_get(&takes_name), err) : NULL;
+  if (!status && !takes) status = CUGEN_ERROR_DEVICE;
+  /* the image exports the cluster's size of a kernel with __cluster_dims__ */
+  if (!status) entry->cluster = dlsym(loaded->library, text_get(&cluster_name));
+  if (!status && (entry->cluster || loaded->cooperative)) status = find_statics(loaded, err);
+  text_free(&takes_name);
+  text_free(&cluster_name);
+  if (status) return status;
+  memcpy(&entry->run, &run, sizeof run); /* POSIX: a function's address fits a data pointer */
+  memcpy(&entry->takes, &takes, sizeof takes);
+  entry->of = loaded;
+  return CUGEN_OK;
 }
 
 static int cpu_parameters(struct entry *entry, int *sizes, int capacity) {
@@ -558,12 +552,6 @@ static int run_within(struct cpu_device *d, const struct fiber_launch *launch, i
   int status = fibers_run(d->fibers, launch, err);
   set_timer(timer, 0);
   return status;
-}
-
-static void begin_running(struct cpu_device *d) {
-  void (*before)(void *context) = d->before_launch;
-  d->before_launch = NULL;
-  if (before) before(d->before_context);
 }
 
 /* Refuses a launch that a GPU supports and this device does not. The kernel is not to blame, so the
@@ -622,7 +610,9 @@ static int cpu_launch(struct device *device, struct entry *entry,
       .cooperative = together,
       .overlap = launch->overlap,
       .reversed = d->reversed > 0};
-  begin_running(d);
+  void (*before)(void *context) = d->before_launch;
+  d->before_launch = NULL;
+  if (before) before(d->before_context);
   if (fibers.observer) /* the observer reports accesses out of bounds, without shared_zone_check */
     return run_within(d, &fibers, ITIMER_REAL, watch_limit(d->watch), err);
   status = d->reversed > 0 ? run_within(d, &fibers, ITIMER_VIRTUAL, d->reversed, err)

@@ -52,27 +52,23 @@ static void thread_ended(struct fibers *all) {
   }
 }
 
-static void start_threads(struct fibers *all, unsigned rank) {
-  const unsigned whole = all->current.threads / FIBERS_LANES,
-                 rest = all->current.threads % FIBERS_LANES;
-  struct warp *warps = &all->warps[rank * all->current.padded / FIBERS_LANES];
-  for (unsigned warp = 0; warp < whole; ++warp) warps[warp].live = ~0u;
-  if (rest) warps[whole].live = (1u << rest) - 1;
-}
-
 /* Starts a block, or the cluster that begins with it. */
 static void start_block(struct fibers *all) {
   const struct fiber_launch *launch = all->launch;
   const struct cpu_dim3 origin = launch->builtins->block;
+  const unsigned wide = all->cluster.x, high = all->cluster.y;
+  const unsigned whole = all->current.threads / FIBERS_LANES,
+                 rest = all->current.threads % FIBERS_LANES;
   if (all->current.blocks > 1) fibers_enter_block(all, 0);
   all->live = all->current.blocks * all->current.threads;
   all->unstarted = 0;
   for (unsigned rank = 0; rank < all->current.blocks; ++rank) {
-    const unsigned wide = all->cluster.x, high = all->cluster.y;
     all->blocks[rank] = (struct block){.live = all->current.threads,
                                        .at = {origin.x + rank % wide, origin.y + rank / wide % high,
                                               origin.z + rank / wide / high}};
-    start_threads(all, rank);
+    struct warp *warps = &all->warps[rank * all->current.padded / FIBERS_LANES];
+    for (unsigned warp = 0; warp < whole; ++warp) warps[warp].live = ~0u;
+    if (rest) warps[whole].live = (1u << rest) - 1;
   }
   launch->builtins->block = origin;
   const struct observer *observer = launch->observer;
@@ -169,15 +165,6 @@ int fibers_owns_guard(const void *address) {
   const uintptr_t offset = (uintptr_t)address - (uintptr_t)fibers_running->stacks;
   return offset < FIBERS_SLOTS * fibers_running->stride &&
          offset % fibers_running->stride < fibers_running->guard;
-}
-
-static int prepare_stacks(struct fibers *all, cugen_error *err) {
-  while (all->usable < all->current.blocks * all->current.threads) {
-    char *stack = all->stacks + all->usable * all->stride + all->guard;
-    if (mprotect(stack, FIBERS_STACK_BYTES, PROT_READ | PROT_WRITE)) return error_memory(err);
-    all->idle[all->idle_count++] = &all->fibers[all->usable++];
-  }
-  return CUGEN_OK;
 }
 
 static void prepare_positions(struct fibers *all, struct cpu_dim3 block) {
@@ -280,18 +267,6 @@ static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
   fibers_running = NULL;
 }
 
-/* Makes room for the static shared memory of the cluster's blocks, which begins with zeros or what
-   an earlier launch has left. */
-static int prepare_cluster(struct fibers *all, const struct fiber_launch *launch,
-                           cugen_error *err) {
-  const size_t bytes = all->current.blocks * launch->static_bytes;
-  if (all->current.blocks == 1 || bytes <= all->kept_bytes) return CUGEN_OK;
-  free(all->kept);
-  all->kept = calloc(bytes, 1);
-  all->kept_bytes = all->kept ? bytes : 0;
-  return all->kept ? CUGEN_OK : error_memory(err);
-}
-
 static int prepare_shape(struct fibers *all, const struct fiber_launch *launch, cugen_error *err) {
   const struct cpu_dim3 *asked = &launch->cluster;
   const struct cpu_dim3 cluster = {asked->x ? asked->x : 1, asked->y ? asked->y : 1,
@@ -305,14 +280,25 @@ static int prepare_shape(struct fibers *all, const struct fiber_launch *launch, 
   current->threads = launch->block.x * launch->block.y * launch->block.z;
   current->padded = (current->threads + FIBERS_LANES - 1) / FIBERS_LANES * FIBERS_LANES;
   all->slots = (current->blocks - 1) * current->padded + current->threads;
-  return prepare_cluster(all, launch, err);
+
+  /* Room for the static shared memory of the cluster's blocks, which begins with zeros or what an
+     earlier launch has left. */
+  const size_t bytes = current->blocks * launch->static_bytes;
+  if (current->blocks == 1 || bytes <= all->kept_bytes) return CUGEN_OK;
+  free(all->kept);
+  all->kept = calloc(bytes, 1);
+  all->kept_bytes = all->kept ? bytes : 0;
+  return all->kept ? CUGEN_OK : error_memory(err);
 }
 
 int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_error *err) {
   int status = prepare_shape(fibers, launch, err);
   if (status) return status;
-  status = prepare_stacks(fibers, err);
-  if (status) return status;
+  while (fibers->usable < fibers->current.blocks * fibers->current.threads) {
+    char *stack = fibers->stacks + fibers->usable * fibers->stride + fibers->guard;
+    if (mprotect(stack, FIBERS_STACK_BYTES, PROT_READ | PROT_WRITE)) return error_memory(err);
+    fibers->idle[fibers->idle_count++] = &fibers->fibers[fibers->usable++];
+  }
   prepare_positions(fibers, launch->block);
   status = begin_observer(fibers, launch, err);
   if (status) return status;

@@ -44,14 +44,6 @@ static size_t zone(bool soft) {
   return (size_t)1 << (soft ? 16 : 20);
 }
 
-static void guard_remember(char *start, char *end) {
-  for (size_t i = 0; i < MOST_BUFFERS; i++) {
-    if (guard.buffers[i].start) continue;
-    guard.buffers[i] = (struct span){start, end};
-    return;
-  }
-}
-
 static struct canaries canaries_of(const struct memory *memory, bool soft) {
   unsigned char *start = memory->device, *base = memory->base;
   const size_t unreachable = soft ? 0 : zone(soft);
@@ -84,7 +76,11 @@ int guard_alloc(size_t bytes, bool soft, struct memory *out, cugen_error *err) {
                          .base_bytes = whole};
   const struct canaries canaries = canaries_of(out, soft);
   canaries_write(&canaries);
-  if (!soft) guard_remember(start, start + bytes);
+  for (size_t i = 0; i < MOST_BUFFERS && !soft; i++) {
+    if (guard.buffers[i].start) continue;
+    guard.buffers[i] = (struct span){start, start + bytes};
+    break;
+  }
   return CUGEN_OK;
 }
 
@@ -123,13 +119,6 @@ static void die(const struct line *line) {
   if (guard.fault)
     memcpy(guard.fault, &line->fault, (size_t)(line->text.at + 1 - (const char *)&line->fault));
   _exit(FAULT_EXIT);
-}
-
-static void guard_add_where(struct line *line) {
-  char where[128];
-  fibers_where(where, sizeof where);
-  if (where[0]) fault_text_add(&line->text, " in ");
-  fault_text_add(&line->text, where);
 }
 
 /* The handler for fibers_on_fault; `text` names the place already. */
@@ -313,7 +302,10 @@ static void handle(int number, siginfo_t *info, void *context) {
   case SIGILL: guard_trap(&line, context, "illegal instruction"); break;
   default: guard_trap(&line, context, "abort"); break;
   }
-  guard_add_where(&line);
+  char where[128];
+  fibers_where(where, sizeof where);
+  if (where[0]) fault_text_add(&line.text, " in ");
+  fault_text_add(&line.text, where);
   die(&line);
 }
 

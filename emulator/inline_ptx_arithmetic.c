@@ -13,10 +13,6 @@ static bool is_real(enum iptx_type type) {
   return strchr("fdhHgGt", iptx_kind(type)) && iptx_kind(type);
 }
 
-static bool is_pair(enum iptx_type type) {
-  return iptx_kind(type) == 'H' || iptx_kind(type) == 'G';
-}
-
 static bool is_signed(enum iptx_type type) {
   return iptx_kind(type) == 's';
 }
@@ -63,7 +59,7 @@ static void real(struct iptx_run *run, const struct iptx_instruction *i, real_fu
   uint64_t v[3] = {0, 0, 0}, out;
   for (unsigned a = 1; a < i->count && a < 4; a++) v[a - 1] = iptx_get(run, i, a, type);
   out = real_part(i, f, v, type);
-  if (is_pair(type)) {
+  if (iptx_kind(type) == 'H' || iptx_kind(type) == 'G') { /* a pair */
     const uint64_t high[3] = {v[0] >> 16, v[1] >> 16, v[2] >> 16};
     out |= real_part(i, f, high, type) << 16;
   }
@@ -372,12 +368,6 @@ static bool arithmetic_is_number(enum iptx_type type) {
   return is_real(type) || iptx_kind(type) == 'x' || iptx_kind(type) == 'y';
 }
 
-static uint64_t saturated(uint64_t value, enum iptx_type to, enum iptx_type from) {
-  const double real = is_signed(from) ? (double)(int64_t)value : (double)value;
-  static const struct iptx_instruction plain = {.count = 0};
-  return to_integer(&plain, real, to);
-}
-
 /* Rounds toward zero or in a given direction: takes the value rounded to nearest, and moves it to
    the neighbouring number if rounding to nearest went the other way. */
 static uint64_t directed(const struct iptx_instruction *i, double value, enum iptx_type to) {
@@ -402,9 +392,10 @@ static uint64_t convert(const struct iptx_instruction *i, uint64_t bits, enum ip
                           iptx_has(i, IPTX_W_RPI) || iptx_has(i, IPTX_W_RNI);
     return directed(i, integral ? rounded(i, value) : value, to);
   }
-  if (arithmetic_is_number(to))
-    return directed(i, is_signed(from) ? (double)(int64_t)bits : (double)bits, to);
-  return iptx_has(i, IPTX_W_SAT) ? saturated(bits, to, from) : bits;
+  const double value = is_signed(from) ? (double)(int64_t)bits : (double)bits;
+  static const struct iptx_instruction plain = {.count = 0};
+  if (arithmetic_is_number(to)) return directed(i, value, to);
+  return iptx_has(i, IPTX_W_SAT) ? to_integer(&plain, value, to) : bits;
 }
 
 /* `cvt.rn.f16x2.f32 d, a, b`: a becomes the upper half. */

@@ -93,12 +93,6 @@ static void matrix_place(struct matrices *m, const struct shape *s, const struct
   }
 }
 
-static void multiply_row(struct matrices *m, const struct shape *s, unsigned row) {
-  row_of_b sums = {0};
-  for (unsigned k = 0; k < s->depth; k++) sums += m->a[row][k] * m->b[k];
-  m->sums[row] = sums;
-}
-
 static void add_to_lane(const struct matrices *m, const struct shape *s, struct member *own,
                         unsigned lane) {
   for (unsigned r = 0; r < 2 * s->halves; r++) {
@@ -117,7 +111,11 @@ static void matrix_multiply(void **slots, unsigned mask) {
   const struct shape s = matrix_shape_of(first->i);
   for (unsigned lane = 0; lane < LANES; lane++)
     if (slots[lane]) matrix_place(&m, &s, slots[lane], lane);
-  for (unsigned row = 0; row < 8 * s.halves; row++) multiply_row(&m, &s, row);
+  for (unsigned row = 0; row < 8 * s.halves; row++) {
+    row_of_b sums = {0};
+    for (unsigned k = 0; k < s.depth; k++) sums += m.a[row][k] * m.b[k];
+    m.sums[row] = sums;
+  }
   for (unsigned lane = 0; lane < LANES; lane++)
     if (slots[lane]) add_to_lane(&m, &s, slots[lane], lane);
 }

@@ -113,20 +113,9 @@ uint64_t iptx_combined(const struct iptx_instruction *i, uint64_t old, uint64_t 
   return value; /* exch */
 }
 
-/* Performs the operation on one element; returns the old value. */
-static uint64_t memory_exchange(const struct iptx_run *run, const struct iptx_instruction *i,
-                                char *at, unsigned first, unsigned part) {
-  const enum iptx_type type = memory_type_of(i);
-  const uint64_t old = load_typed(at, type),
-                 value = iptx_read(run, &i->arguments[first].terms[part], type);
-  uint64_t out = iptx_combined(i, old, value, type);
-  if (iptx_has(i, IPTX_W_CAS)) out = old == value ? iptx_get(run, i, first + 1, type) : old;
-  memcpy(at, &out, memory_bytes_of(type));
-  return old;
-}
-
 static void exchange_all(struct iptx_run *run, const struct iptx_instruction *i, unsigned address) {
-  const size_t bytes = memory_bytes_of(memory_type_of(i));
+  const enum iptx_type type = memory_type_of(i);
+  const size_t bytes = memory_bytes_of(type);
   const struct iptx_argument *values = &i->arguments[address + 1];
   char *at = memory_address(run, i, address);
   const bool orders = iptx_has(i, IPTX_W_RELEASE) || iptx_has(i, IPTX_W_ACQ_REL);
@@ -135,8 +124,11 @@ static void exchange_all(struct iptx_run *run, const struct iptx_instruction *i,
   memory_check_alignment(run, at, bytes * values->count, CPU_WRITE);
   iptx_note(run, at, bytes * values->count,
             CPU_WRITE | CPU_ATOMIC | (iptx_has(i, IPTX_W_EXCH) ? CPU_REPLACES : 0));
-  for (unsigned part = 0; part < values->count; part++) {
-    const uint64_t old = memory_exchange(run, i, at + part * bytes, address + 1, part);
+  for (unsigned part = 0; part < values->count; part++, at += bytes) {
+    const uint64_t old = load_typed(at, type), value = iptx_read(run, &values->terms[part], type);
+    uint64_t out = iptx_combined(i, old, value, type);
+    if (iptx_has(i, IPTX_W_CAS)) out = old == value ? iptx_get(run, i, address + 2, type) : old;
+    memcpy(at, &out, bytes);
     if (address) iptx_write(run, &i->arguments[0].terms[part], old);
   }
   if (ordered) memory_fence(run, i);
@@ -221,20 +213,6 @@ static void memory_finish(const struct iptx_run *run, unsigned newest) {
   }
 }
 
-static void copy_wait(struct iptx_run *run, const struct iptx_instruction *i) {
-  memory_finish(run, (unsigned)iptx_get(run, i, 0, IPTX_U32));
-}
-
-static void copy_wait_all(struct iptx_run *run, const struct iptx_instruction *i) {
-  (void)i;
-  memory_finish(run, CPU_COPY_ALL);
-}
-
-static void copy_commit(struct iptx_run *run, const struct iptx_instruction *i) {
-  (void)run, (void)i;
-  thread_copies_commit();
-}
-
 /* ---- mbarriers ------------------------------------------------------------------------------ */
 
 static void mbarrier_start(struct iptx_run *run, const struct iptx_instruction *i) {
@@ -297,18 +275,15 @@ static void bulk(struct iptx_run *run, const struct iptx_instruction *i) {
     copies_bulk_store((void *)(uintptr_t)base_of(run, i, 0), iptx_shared(run, i, 1), bytes);
 }
 
-static void coordinates(const struct iptx_run *run, const struct iptx_argument *map, int *at) {
-  for (unsigned part = 1; part < map->count && part <= CPU_TENSOR_RANK; part++)
-    at[part - 1] = (int)iptx_read(run, &map->terms[part], IPTX_S32);
-}
-
 /* cp.async.bulk.tensor [to], [map, {x, y}], [barrier] {, blocks}; or [map, {x, y}], [from]. */
 static void bulk_tensor(struct iptx_run *run, const struct iptx_instruction *i) {
   const bool stores = i->arguments[0].count > 1;
   const unsigned map = stores ? 0 : 1;
+  const struct iptx_argument *place = &i->arguments[map];
   const bool several = iptx_has(i, IPTX_W_MULTICAST) && i->count > 3;
   int at[CPU_TENSOR_RANK] = {0};
-  coordinates(run, &i->arguments[map], at);
+  for (unsigned part = 1; part < place->count && part <= CPU_TENSOR_RANK; part++)
+    at[part - 1] = (int)iptx_read(run, &place->terms[part], IPTX_S32);
   const void *tensor = (const void *)(uintptr_t)base_of(run, i, map);
   const unsigned blocks = several ? (unsigned)iptx_get(run, i, 3, IPTX_U16) : 0;
   iptx_at_site(run);
@@ -318,29 +293,23 @@ static void bulk_tensor(struct iptx_run *run, const struct iptx_instruction *i) 
     copies_tensor_load(iptx_shared(run, i, 0), tensor, iptx_shared(run, i, 2), at, blocks);
 }
 
-static void bulk_commit(struct iptx_run *run, const struct iptx_instruction *i) {
-  (void)run, (void)i;
-  copies_commit();
-}
-
-static void bulk_wait(struct iptx_run *run, const struct iptx_instruction *i) {
-  copies_wait((unsigned)iptx_get(run, i, 0, IPTX_U32));
-}
-
 /* ---- Selecting by the words after "cp" and "mbarrier" --------------------------------------- */
 
 static void cp(struct iptx_run *run, const struct iptx_instruction *i) {
-  if (iptx_has(i, IPTX_W_MBARRIER) && iptx_has(i, IPTX_W_ARRIVE) && !iptx_has(i, IPTX_W_BULK))
+  const bool by_engine = iptx_has(i, IPTX_W_BULK);
+  if (iptx_has(i, IPTX_W_MBARRIER) && iptx_has(i, IPTX_W_ARRIVE) && !by_engine)
     copy_arrive(run, i);
   else if (iptx_has(i, IPTX_W_COMMIT_GROUP))
-    (iptx_has(i, IPTX_W_BULK) ? bulk_commit : copy_commit)(run, i);
+    (by_engine ? copies_commit : thread_copies_commit)();
+  else if (iptx_has(i, IPTX_W_WAIT_GROUP) && by_engine)
+    copies_wait((unsigned)iptx_get(run, i, 0, IPTX_U32));
   else if (iptx_has(i, IPTX_W_WAIT_GROUP))
-    (iptx_has(i, IPTX_W_BULK) ? bulk_wait : copy_wait)(run, i);
+    memory_finish(run, (unsigned)iptx_get(run, i, 0, IPTX_U32));
   else if (iptx_has(i, IPTX_W_WAIT_ALL))
-    copy_wait_all(run, i);
+    memory_finish(run, CPU_COPY_ALL);
   else if (iptx_has(i, IPTX_W_TENSOR))
     bulk_tensor(run, i);
-  else if (iptx_has(i, IPTX_W_BULK))
+  else if (by_engine)
     bulk(run, i);
   else
     memory_copy(run, i);

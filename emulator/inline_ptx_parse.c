@@ -215,15 +215,6 @@ static void parse_read_address(struct reader *r, struct iptx_argument *argument)
   if (!parse_take(r, ']')) parse_fail(r, "an address without end at", r->at, 8);
 }
 
-static void parse_read_argument(struct reader *r, struct iptx_argument *argument) {
-  if (parse_take(r, '{'))
-    read_vector(r, argument);
-  else if (parse_take(r, '['))
-    parse_read_address(r, argument);
-  else
-    add_term(r, argument);
-}
-
 /* Reads the arguments. `p | q` is one argument of two terms. */
 static void parse_read_arguments(struct reader *r, struct iptx_instruction *i) {
   parse_skip(r);
@@ -234,7 +225,12 @@ static void parse_read_arguments(struct reader *r, struct iptx_instruction *i) {
       return;
     }
     struct iptx_argument *argument = &i->arguments[i->count++];
-    parse_read_argument(r, argument);
+    if (parse_take(r, '{'))
+      read_vector(r, argument);
+    else if (parse_take(r, '['))
+      parse_read_address(r, argument);
+    else
+      add_term(r, argument);
     if (parse_take(r, '|')) add_term(r, argument);
   } while (!r->failed && parse_take(r, ','));
 }
@@ -456,20 +452,6 @@ static void parse_resolve(struct reader *r, size_t first) {
     if (!p->instructions[i].perform) p->instructions[i].label = NULL;
 }
 
-static void parse_open_block(struct reader *r) {
-  if (r->depth == DEPTH_MOST) {
-    parse_fail(r, "more than 64 nested braces at", r->at, 8);
-    return;
-  }
-  r->blocks[r->depth++] = r->program->count;
-  r->at++;
-}
-
-static void parse_close_block(struct reader *r) {
-  if (r->depth) parse_resolve(r, r->blocks[--r->depth]);
-  r->at++;
-}
-
 /* Closes all blocks at the end of the text. */
 static void parse_end(struct reader *r) {
   const struct iptx_program *p = r->program;
@@ -481,17 +463,21 @@ static void parse_end(struct reader *r) {
 }
 
 static void parse_read_statement(struct reader *r) {
-  if (!strncmp(r->at, ".reg", 4) && !is_name(r->at[4]))
+  if (!strncmp(r->at, ".reg", 4) && !is_name(r->at[4])) {
     read_declaration(r);
-  else if (*r->at == '{')
-    parse_open_block(r);
-  else if (*r->at == '}')
-    parse_close_block(r);
-  else if (*r->at == ';')
+  } else if (*r->at == '{' && r->depth == DEPTH_MOST) {
+    parse_fail(r, "more than 64 nested braces at", r->at, 8);
+  } else if (*r->at == '{') {
+    r->blocks[r->depth++] = r->program->count;
     r->at++;
-  else if (*r->at == '.')
+  } else if (*r->at == '}') {
+    if (r->depth) parse_resolve(r, r->blocks[--r->depth]);
+    r->at++;
+  } else if (*r->at == ';') {
+    r->at++;
+  } else if (*r->at == '.') {
     parse_fail(r, "the directive", r->at, strcspn(r->at, " ;"));
-  else if (!read_definition(r)) {
+  } else if (!read_definition(r)) {
     struct iptx_instruction *i = add_instruction(r);
     if (i) parse_read_instruction(r, i);
   }

@@ -5,10 +5,6 @@
 #include "async.h"
 #include "inline_ptx.h"
 
-static bool goes(const struct iptx_run *run, const struct iptx_instruction *i) {
-  return i->guard.kind == IPTX_NOTHING || iptx_read(run, &i->guard, IPTX_PRED);
-}
-
 /* Returns the parsed text, which *cache keeps for this place in the kernel and iptx_close frees.
    Ends the launch if the text cannot be parsed. */
 static struct iptx_program *program_of(void **cache, const char *text, const void *site) {
@@ -49,6 +45,7 @@ void iptx_call(struct cpu_ptx_place *place, const char *text,
   for (unsigned r = 0; r < run.program->registers; r++) run.registers[r] = 0;
   while (run.at < run.program->count) {
     const struct iptx_instruction *i = &run.program->instructions[run.at++];
-    if (i->perform && goes(&run, i)) i->perform(&run, i);
+    if (i->perform && (i->guard.kind == IPTX_NOTHING || iptx_read(&run, &i->guard, IPTX_PRED)))
+      i->perform(&run, i);
   }
 }

@@ -49,15 +49,6 @@ static enum answer read_place(const char *line, size_t length, char file[LINES_N
   return ANSWER_SOURCE;
 }
 
-/* The place where inlined code is used is its caller in the first other file, or else the
-   outermost caller in its own file, which is the kernel. */
-static void add_user(struct source_place *place, const char file[LINES_NAME], int number) {
-  const bool same = strcmp(place->file, file) == 0;
-  if (same && number == place->line) return;
-  memcpy(place->user, file, LINES_NAME);
-  place->user_line = number;
-}
-
 /* Adds a frame of an address; frames come innermost first. For code without a line the compiler
    knows at best the caller. */
 static void add_frame(struct source_place *place, bool *shim, const char *line, size_t length) {
@@ -73,8 +64,11 @@ static void add_frame(struct source_place *place, bool *shim, const char *line, 
     memcpy(place->file, file, sizeof file);
     place->line = number;
     place->discriminator = branch ? atoi(branch + sizeof mark - 1) : 0;
-  } else {
-    add_user(place, file, number);
+  } else if (number != place->line || strcmp(place->file, file) != 0) {
+    /* The place where inlined code is used is its caller in the first other file, or else the
+       outermost caller in its own file, which is the kernel. */
+    memcpy(place->user, file, LINES_NAME);
+    place->user_line = number;
   }
 }
 
@@ -129,15 +123,6 @@ struct asked {
   int jail, hold; /* descriptors; jail: addr2line's confinement; hold: the lock on the folder */
 };
 
-/* With an empty DEBUGINFOD_URLS addr2line downloads no debug information. */
-static int run_program(const struct asked *a, const char *const *argv, struct text *answer,
-                       int *code, cugen_error *err) {
-  static const char *const also[] = {"DEBUGINFOD_URLS=", "LC_ALL=C", NULL};
-  const struct process_limits limits = {
-      .seconds = LINES_SECONDS, .memory_mb = LINES_MEMORY_MB, .jail = a->jail, .also = also};
-  return process_run_within(argv, &limits, answer, code, err);
-}
-
 static int lines_ask(const struct asked *a, const struct questions *q, struct source_place *out,
                      bool *in_shim, cugen_error *err) {
   enum { WORDS = 6 };
@@ -156,7 +141,11 @@ static int lines_ask(const struct asked *a, const struct questions *q, struct so
     const char *const first[] = {text_get(&a->program), "-a", "-i", "-e", text_get(&a->image)};
     memcpy(argv, first, sizeof first);
     for (size_t i = 0; i < q->count; i++) argv[WORDS - 1 + i] = text_get(&addresses) + starts[i];
-    status = run_program(a, argv, &answer, &code, err);
+    /* With an empty DEBUGINFOD_URLS addr2line downloads no debug information. */
+    static const char *const also[] = {"DEBUGINFOD_URLS=", "LC_ALL=C", NULL};
+    const struct process_limits limits = {
+        .seconds = LINES_SECONDS, .memory_mb = LINES_MEMORY_MB, .jail = a->jail, .also = also};
+    status = process_run_within(argv, &limits, &answer, &code, err);
   }
   if (!status && code == 0) lines_read_answer(text_get(&answer), q, out, in_shim);
   free(argv);
@@ -191,28 +180,6 @@ static int ask_twice(const struct asked *a, const struct line_site *sites, size_
   return status;
 }
 
-static bool any_site(const struct line_site *sites, size_t count) {
-  size_t i = 0;
-  while (i < count && !sites[i].site) i++;
-  return i < count;
-}
-
-/* Returns true if the image refers to another file's debug information. */
-static bool names_file(const void *image, size_t length) {
-  static const char section[] = ".gnu_debug";
-  return memmem(image, length, section, sizeof section - 1) != NULL;
-}
-
-static int confine(struct asked *a, const void *image, size_t length, cugen_error *err) {
-  struct tool_places places;
-  tool_places_find(text_get(&a->program), text_get(&a->folder), JAIL_READ, &places);
-  a->jail = jail_make(places.list, TOOL_PLACES);
-  tool_places_free(&places);
-  return a->jail <= 0 && names_file(image, length)
-             ? error_set(err, CUGEN_ERROR_IO, "the image names another file for its lines")
-             : CUGEN_OK;
-}
-
 static int lines_open_asked(struct asked *a, const void *image, size_t length, cugen_error *err) {
   if (!path_find_program("addr2line", &a->program))
     return error_set(err, CUGEN_ERROR_MISSING,
@@ -222,25 +189,31 @@ static int lines_open_asked(struct asked *a, const void *image, size_t length, c
   a->hold = folder_hold(text_get(&a->folder));
   text_addf(&a->image, "%s/image", text_get(&a->folder));
   status = a->image.failed ? error_memory(err) : file_put(text_get(&a->image), image, length, err);
-  return status ? status : confine(a, image, length, err);
-}
-
-static void close_asked(struct asked *a) {
-  if (a->jail > 0) close(a->jail);
-  if (a->folder.length) folder_remove(text_get(&a->folder));
-  if (a->hold >= 0) close(a->hold);
-  text_free(&a->program);
-  text_free(&a->folder);
-  text_free(&a->image);
+  if (status) return status;
+  struct tool_places places;
+  tool_places_find(text_get(&a->program), text_get(&a->folder), JAIL_READ, &places);
+  a->jail = jail_make(places.list, TOOL_PLACES);
+  tool_places_free(&places);
+  /* A section such as .gnu_debuglink names another file with debug information. */
+  if (a->jail <= 0 && memmem(image, length, ".gnu_debug", strlen(".gnu_debug")))
+    return error_set(err, CUGEN_ERROR_IO, "the image names another file for its lines");
+  return CUGEN_OK;
 }
 
 int lines_find(const void *image, size_t length, const struct line_site *sites, size_t count,
                struct source_place *out, cugen_error *err) {
   struct asked a = {.jail = -1, .hold = -1};
+  size_t first = 0;
   memset(out, 0, count * sizeof *out);
-  if (!any_site(sites, count)) return CUGEN_OK;
+  while (first < count && !sites[first].site) first++;
+  if (first == count) return CUGEN_OK;
   int status = lines_open_asked(&a, image, length, err);
   if (!status) status = ask_twice(&a, sites, count, out, err);
-  close_asked(&a);
+  if (a.jail > 0) close(a.jail);
+  if (a.folder.length) folder_remove(text_get(&a.folder));
+  if (a.hold >= 0) close(a.hold);
+  text_free(&a.program);
+  text_free(&a.folder);
+  text_free(&a.image);
   return status;
 }

@@ -179,22 +179,6 @@ static const char *object_read_entries(struct loader *l) {
   return "no end of its entries for the loader";
 }
 
-static const char *check_tables(const struct loader *l) {
-  for (size_t i = 0; i < sizeof read_only_tags / sizeof *read_only_tags; i++) {
-    const size_t at = tag_at(read_only_tags[i]);
-    if (l->has[at] && !constant_at(l, l->value[at], 1))
-      return "a table for the loader that can be written";
-  }
-  if (object_value_of(l, DT_FLAGS) & DF_TEXTREL) return "relocations of its code";
-  const char *wrong =
-      check_relocations(l, object_value_of(l, DT_RELA), object_value_of(l, DT_RELASZ));
-  if (!wrong)
-    wrong = check_relocations(l, object_value_of(l, DT_JMPREL), object_value_of(l, DT_PLTRELSZ));
-  for (size_t i = 0; !wrong && i < l->o->count && entry_at(l->o, i).d_tag != DT_NULL; i++)
-    if (entry_at(l->o, i).d_tag == DT_NEEDED) wrong = check_needed(l, entry_at(l->o, i).d_un.d_val);
-  return wrong;
-}
-
 /* Returns the first thing in the object that the loader would read and no linker makes for a
    kernel; NULL: none. */
 static const char *find_foreign(const struct object *o) {
@@ -209,7 +193,20 @@ static const char *find_foreign(const struct object *o) {
   }
   if (sections != 1 || !o->count) return "no section for the loader, or several";
   const char *wrong = object_read_entries(&l);
-  return wrong ? wrong : check_tables(&l);
+  if (wrong) return wrong;
+
+  for (size_t i = 0; i < sizeof read_only_tags / sizeof *read_only_tags; i++) {
+    const size_t at = tag_at(read_only_tags[i]);
+    if (l.has[at] && !constant_at(&l, l.value[at], 1))
+      return "a table for the loader that can be written";
+  }
+  if (object_value_of(&l, DT_FLAGS) & DF_TEXTREL) return "relocations of its code";
+  wrong = check_relocations(&l, object_value_of(&l, DT_RELA), object_value_of(&l, DT_RELASZ));
+  if (!wrong)
+    wrong = check_relocations(&l, object_value_of(&l, DT_JMPREL), object_value_of(&l, DT_PLTRELSZ));
+  for (size_t i = 0; !wrong && i < o->count && entry_at(o, i).d_tag != DT_NULL; i++)
+    if (entry_at(o, i).d_tag == DT_NEEDED) wrong = check_needed(&l, entry_at(o, i).d_un.d_val);
+  return wrong;
 }
 
 /* Returns true if there are STT_GNU_IFUNC symbols, whose address is found by running code, even by

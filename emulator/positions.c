@@ -11,21 +11,18 @@ void fibers_where(char *out, size_t size) {
   fault_text_position(&line, " thread", fibers_running->launch->builtins->thread);
 }
 
-static void report_waiting(const struct fibers *all, const void *site) {
-  for (unsigned thread = 0; thread < all->unstarted; ++thread) {
-    const struct warp *warp = &all->warps[thread / FIBERS_LANES];
-    if (thread == all->current.slot || !((warp->live & ~warp->ready) >> thread % FIBERS_LANES & 1))
-      continue;
-    OBSERVE(all->launch->observer, finding, CUGEN_FINDING_HANG, site, all->current.slot,
-            all->parked[thread].site, thread, "");
-  }
-}
-
 static const char time_is_up[] = "the time is up";
 
 static void report_hang(const struct fibers *all, const void *site) {
-  observe_misuse(all->launch->observer, CUGEN_FINDING_HANG, site, all->current.slot, "");
-  report_waiting(all, site);
+  const struct observer *observer = all->launch->observer;
+  const unsigned self = all->current.slot;
+  observe_misuse(observer, CUGEN_FINDING_HANG, site, self, "");
+  for (unsigned thread = 0; thread < all->unstarted; ++thread) {
+    const struct warp *warp = &all->warps[thread / FIBERS_LANES];
+    if (thread == self || !((warp->live & ~warp->ready) >> thread % FIBERS_LANES & 1)) continue;
+    OBSERVE(observer, finding, CUGEN_FINDING_HANG, site, self, all->parked[thread].site, thread,
+            "");
+  }
 }
 
 static const struct observer *running_observer(void) {
@@ -111,12 +108,6 @@ static void add_warp_operation(const struct fibers *all, unsigned slot, struct f
   }
 }
 
-static void add_thread(const struct fibers *all, unsigned slot, struct fault_text *line) {
-  fault_text_position(line, "deadlock: in block", all->blocks[slot / all->current.padded].at);
-  fault_text_position(line, " thread", all->positions[slot % all->current.padded]);
-  fault_text_add(line, " ");
-}
-
 /* Appends where a thread waits, and how many of its block's threads wait at a barrier. */
 static void add_waiting(const struct fibers *all, unsigned slot, struct fault_text *line) {
   const struct block *block = &all->blocks[slot / all->current.padded];
@@ -144,11 +135,14 @@ static void report_deadlock(const struct fibers *all, unsigned slot) {
 
 _Noreturn void positions_deadlock(const struct fibers *all) {
   const unsigned in_warp = first_waiting(all, waits_in_warp),
-                 in_queue = first_waiting(all, waits_in_queue);
+                 in_queue = first_waiting(all, waits_in_queue),
+                 first = in_warp < all->slots ? in_warp : in_queue;
   char text[FAULT_TEXT];
   struct fault_text line = {text, text + sizeof text - 1};
-  add_thread(all, in_warp < all->slots ? in_warp : in_queue, &line);
-  add_waiting(all, in_warp < all->slots ? in_warp : in_queue, &line);
+  fault_text_position(&line, "deadlock: in block", all->blocks[first / all->current.padded].at);
+  fault_text_position(&line, " thread", all->positions[first % all->current.padded]);
+  fault_text_add(&line, " ");
+  add_waiting(all, first, &line);
   if (all->launch->observer) {
     if (in_warp < all->slots) report_deadlock(all, in_warp);
     for (unsigned slot = in_queue; slot < all->slots; ++slot)

@@ -3,10 +3,12 @@
 
 #include "scheduler.h"
 
-/* Saves the static shared memory of block `from` and loads that of block `to` in its place. */
-static void exchange_statics(struct fibers *all, unsigned from, unsigned to) {
+void fibers_enter_block(struct fibers *all, unsigned rank) {
   const struct fiber_launch *launch = all->launch;
-  char *old = all->kept + from * launch->static_bytes, *new = all->kept + to * launch->static_bytes;
+  struct cpu_builtins *builtins = launch->builtins;
+  /* Saves the static shared memory of the block that was running, and loads this block's. */
+  char *old = all->kept + all->current.rank * launch->static_bytes,
+       *new = all->kept + rank * launch->static_bytes;
   for (size_t i = 0; i < launch->static_count; ++i) {
     const size_t bytes = launch->statics[i].end - launch->statics[i].start;
     void *at = (void *)launch->statics[i].start;
@@ -15,15 +17,10 @@ static void exchange_statics(struct fibers *all, unsigned from, unsigned to) {
     old += bytes;
     new += bytes;
   }
-}
-
-void fibers_enter_block(struct fibers *all, unsigned rank) {
-  struct cpu_builtins *builtins = all->launch->builtins;
-  exchange_statics(all, all->current.rank, rank);
   all->current.rank = rank;
   builtins->block = all->blocks[rank].at;
   builtins->cluster_rank = rank;
-  builtins->dynamic_shared = (char *)all->launch->dynamic_shared + rank * all->launch->dynamic_room;
+  builtins->dynamic_shared = (char *)launch->dynamic_shared + rank * launch->dynamic_room;
 }
 
 struct fiber *fibers_resume_ready(struct fibers *all) {
@@ -71,18 +68,15 @@ static void converge(struct fibers *all) {
   fibers_mark_ready(all, warp, lanes);
 }
 
-static void wake_yielded(struct fibers *all) {
+void fibers_await(struct fibers *all) {
+  if (all->converging) converge(all);
+  while (!fibers_any_ready(all) && all->step(all->async)) continue;
+  if (fibers_any_ready(all) || !all->any_yielded) return;
   for (unsigned warp = 0; warp * FIBERS_LANES < all->slots; ++warp) {
     fibers_mark_ready(all, warp, all->warps[warp].yielded);
     all->warps[warp].yielded = 0;
   }
   all->any_yielded = false;
-}
-
-void fibers_await(struct fibers *all) {
-  if (all->converging) converge(all);
-  while (!fibers_any_ready(all) && all->step(all->async)) continue;
-  if (!fibers_any_ready(all) && all->any_yielded) wake_yielded(all);
 }
 
 void fibers_park(struct fibers *all) {

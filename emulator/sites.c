@@ -14,17 +14,13 @@ struct targets {
   size_t count;
 };
 
-static bool reports(const char *name) {
-  static const char *const others[] = {"__tsan_func", "__tsan_init"};
-  if (strncmp(name, "__tsan_", 7) != 0) return false;
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (strncmp(name, others[i], strlen(others[i])) == 0) return false;
-  return true;
-}
-
 static bool take_target(void *context, const char *name, const Elf64_Sym *symbol) {
+  static const char *const others[] = {"__tsan_func", "__tsan_init"};
   struct targets *targets = context;
-  return !reports(name) || ARRAY_ADD(targets->all, targets->count, symbol->st_value);
+  bool reports = strncmp(name, "__tsan_", 7) == 0;
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    reports &= strncmp(name, others[i], strlen(others[i])) != 0;
+  return !reports || ARRAY_ADD(targets->all, targets->count, symbol->st_value);
 }
 
 static bool is_target(const struct targets *targets, uint64_t address) {
