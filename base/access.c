@@ -135,20 +135,6 @@ static bool find_address(const struct access_array *array, const int64_t *at, in
   return *address % (uintptr_t)bytes == 0;
 }
 
-static void count_addresses(const struct access_array *array, const uintptr_t *address,
-                            unsigned mask, struct access_count *out) {
-  const unsigned bytes = (unsigned)out->bytes;
-  unsigned needed, least;
-  if (array->shared) {
-    warp_banks(address, mask, bytes, false, &needed, &least);
-  } else {
-    const struct warp_touched touched = warp_sectors(address, mask, bytes);
-    needed = touched.sectors, least = touched.sectors_ideal;
-  }
-  out->lanes = __builtin_popcount(mask);
-  out->needed = (int)needed, out->least = (int)least;
-}
-
 int access_count(const struct access *access, const struct access_array *array, int64_t bytes,
                  struct access_count *out, cugen_error *err) {
   uintptr_t address[WARP_LANES] = {0};
@@ -168,7 +154,15 @@ int access_count(const struct access *access, const struct access_array *array, 
     if (!find_address(array, lanes.at[lane], (int)bytes, &address[lane]))
       return out->apart = lane, CUGEN_OK;
   }
-  count_addresses(array, address, mask, out);
+  unsigned needed, least;
+  if (array->shared) {
+    warp_banks(address, mask, (unsigned)bytes, false, &needed, &least);
+  } else {
+    const struct warp_touched touched = warp_sectors(address, mask, (unsigned)bytes);
+    needed = touched.sectors, least = touched.sectors_ideal;
+  }
+  out->lanes = __builtin_popcount(mask);
+  out->needed = (int)needed, out->least = (int)least;
   return CUGEN_OK;
 }
 

@@ -41,12 +41,6 @@ static int64_t floor_modulo(int64_t a, int64_t b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-/* Checks that the divisor is not zero and the quotient fits (INT64_MIN / -1 does not). */
-static enum trouble divisible(int64_t a, int64_t b) {
-  if (b == 0) return TROUBLE_ZERO;
-  return a == INT64_MIN && b == -1 ? TROUBLE_OVERFLOW : TROUBLE_NONE;
-}
-
 static enum trouble ceil_divide(int64_t a, int64_t b, int64_t *out) {
   if (b <= 0) return b == 0 ? TROUBLE_ZERO : TROUBLE_POSITIVE;
   int64_t rest = floor_modulo(a, b);
@@ -85,13 +79,12 @@ EXPR_INLINE enum trouble divide_integers(enum expr_op op, int64_t a, int64_t b, 
     enum trouble trouble = ceil_divide(a, b, out);
     return trouble ? trouble : overflow_if(__builtin_mul_overflow(*out, b, out));
   }
+  if (b == 0) return TROUBLE_ZERO;
   if (op == OP_MODULO) {
-    if (b == 0) return TROUBLE_ZERO;
     *out = floor_modulo(a, b);
     return TROUBLE_NONE;
   }
-  enum trouble trouble = divisible(a, b);
-  if (trouble) return trouble;
+  if (a == INT64_MIN && b == -1) return TROUBLE_OVERFLOW; /* the quotient does not fit */
   if (op == OP_DIVIDE && floor_modulo(a, b) != 0) return TROUBLE_INEXACT;
   *out = expr_floor_divide(a, b);
   return TROUBLE_NONE;

@@ -708,7 +708,9 @@ static int32_t parse_simple(struct parser *parser) {
 }
 
 /* Parses operators of a priority above `priority`. All operators are left associative. */
-static int32_t parse_operators(struct parser *parser, int priority) {
+static int32_t expr_parse_priority(struct parser *parser, int priority) {
+  if (++parser->nesting > EXPR_MAX_NESTING)
+    return expr_parse_fail_at(parser, parser->start, "the expression is nested too deeply");
   int32_t node = parse_simple(parser);
   const struct symbol *infix;
   for (int last = 0; (infix = parser->infix) && infix->priority > priority;
@@ -721,13 +723,6 @@ static int32_t parse_operators(struct parser *parser, int priority) {
     const int32_t right = expr_parse_priority(parser, infix->priority);
     node = program_operate(parser->program, infix->op, node, right, 0);
   }
-  return node;
-}
-
-static int32_t expr_parse_priority(struct parser *parser, int priority) {
-  if (++parser->nesting > EXPR_MAX_NESTING)
-    return expr_parse_fail_at(parser, parser->start, "the expression is nested too deeply");
-  const int32_t node = parse_operators(parser, priority);
   parser->nesting--;
   return node;
 }

@@ -50,21 +50,19 @@ static const char *const formula_patterns[OP_COUNT] = {
 
 /* ---- Quoting -------------------------------------------------------------------------------- */
 
-static void quote_char(char c, struct text *out) {
-  unsigned char byte = (unsigned char)c;
-  if (byte < 0x20 || byte == 0x7f)
-    text_addf(out, "\\x%02x", (unsigned)byte);
-  else
-    text_add_char(out, c);
-}
-
 void expr_quote(const char *text, size_t column, struct text *out) {
   enum { SHOWN = 160, BEFORE = 100 };
   size_t length = strlen(text), from = 0;
   if (length > SHOWN && column > BEFORE) from = column - BEFORE;
   size_t to = length - from > SHOWN ? from + SHOWN : length;
   text_add(out, from > 0 ? "\"..." : "\"");
-  for (size_t i = from; i < to; i++) quote_char(text[i], out);
+  for (size_t i = from; i < to; i++) {
+    const unsigned char byte = (unsigned char)text[i];
+    if (byte < 0x20 || byte == 0x7f)
+      text_addf(out, "\\x%02x", (unsigned)byte);
+    else
+      text_add_char(out, text[i]);
+  }
   text_add(out, to < length ? "...\"" : "\"");
 }
 
@@ -155,13 +153,6 @@ static const char *expr_print_name_of(const struct printer *printer, int slot) {
   return "?";
 }
 
-/* Casts a literal to the formula's type, because 0.5 would make the arithmetic on floats double. */
-static void in_type(struct fragment *fragment) {
-  struct text text = expr_print_fill("__t(%a)", fragment, NULL);
-  text_free(&fragment->text);
-  *fragment = (struct fragment){.text = text, .kind = FRAGMENT_NUMBER};
-}
-
 static void constant_fragment(struct printer *printer, struct value value, struct fragment *out) {
   const bool negative = (value.type == VALUE_INT && value.integer < 0) ||
                         (value.type == VALUE_FLOAT && value.real < 0);
@@ -184,7 +175,11 @@ static void constant_fragment(struct printer *printer, struct value value, struc
       value_print(value, &out->text);
     /* with LL, a product of two constants does not overflow an int */
     if (value.type == VALUE_INT && !smallest) text_add(&out->text, "LL");
-    if (printer->formula) in_type(out);
+    if (!printer->formula) return;
+    /* casts the literal to the formula's type: 0.5 would make the arithmetic on floats double */
+    struct text cast = expr_print_fill("__t(%a)", out, NULL);
+    text_free(&out->text);
+    *out = (struct fragment){.text = cast, .kind = FRAGMENT_NUMBER};
   }
 }
 

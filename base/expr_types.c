@@ -215,21 +215,6 @@ static bool is_fixed(const struct set *set) {
   return set->name && set->count == 1;
 }
 
-static void expr_types_compare(struct checker *checker, size_t at, const struct set *a,
-                               const struct set *b) {
-  if (!(compared(a->types) & compared(b->types)))
-    refuse_types(checker, at, a, b);
-  else if (a->types == IS_WORD && b->types == IS_WORD && !a->open && !b->open && !is_fixed(a) &&
-           !is_fixed(b) && !share_word(checker, a, b))
-    refuse_words(checker, at, a, b);
-}
-
-/* A number on the left of `and` is allowed and counts as true, as in Lua, because configs write
-   `device.is_gpu and a or b`. */
-static bool asks_condition(enum expr_op op, const struct set *first) {
-  return op == OP_NOT || op == OP_SELECT || (op == OP_AND && !(first->types & IS_NUMBER));
-}
-
 /* Returns the set of the node at index `at`. */
 static struct set expr_types_step(struct checker *checker, size_t at) {
   const struct node *node = &checker->expr->nodes[at];
@@ -239,9 +224,16 @@ static struct set expr_types_step(struct checker *checker, size_t at) {
     return node->place == OPERAND_SLOT
                ? slot_set(checker, node->operand)
                : set_of(checker, &checker->expr->constants[node->operand], 1, false);
-  if (node_operands(node) && asks_condition(op, a) && !(a->types & IS_BOOLEAN))
-    refuse_condition(checker, at, a);
-  if (op == OP_EQUAL || op == OP_DIFFER) expr_types_compare(checker, at, a, b);
+  /* A number on the left of `and` is allowed and counts as true, as in Lua, because configs write
+     `device.is_gpu and a or b`. */
+  const bool asks = op == OP_NOT || op == OP_SELECT || (op == OP_AND && !(a->types & IS_NUMBER));
+  if (asks && !(a->types & IS_BOOLEAN)) refuse_condition(checker, at, a);
+  const bool equates = op == OP_EQUAL || op == OP_DIFFER;
+  const bool words = a->types == IS_WORD && b->types == IS_WORD && !a->open && !b->open;
+  if (equates && !(compared(a->types) & compared(b->types)))
+    refuse_types(checker, at, a, b);
+  else if (equates && words && !is_fixed(a) && !is_fixed(b) && !share_word(checker, a, b))
+    refuse_words(checker, at, a, b);
   if (op == OP_SELECT) return expr_types_joined(checker, b, &checker->sets[node->at[2]]);
   if (op == OP_AND) first = (struct set){.types = first.types & (IS_FALSE | IS_NIL)};
   if (op == OP_OR) first.types &= ~(unsigned)(IS_FALSE | IS_NIL);

@@ -45,16 +45,6 @@ static bool objective_evaluate(const struct objective *o, const struct objective
   return expr_eval_float(o->cost, slots, out, &ignored) == CUGEN_OK && isfinite(*out);
 }
 
-static void take_needs(struct objective *o) {
-  size_t count;
-  const int *slots = expr_slots(o->cost, &count);
-  for (size_t i = 0; i < count; i++) {
-    o->needs_energy |= slots[i] == SLOT_ENERGY || slots[i] == SLOT_POWER;
-    o->needs_flops |= slots[i] == SLOT_FLOPS;
-    o->needs_bytes |= slots[i] == SLOT_BYTES;
-  }
-}
-
 /* Decides whether the expression is a cost or a rate, by its change at one point when the time
    doubles and when the energy doubles. */
 static int take_direction(struct objective *o, cugen_error *err) {
@@ -93,7 +83,13 @@ static int objective_read_text(struct objective *o, const char *text, cugen_erro
         "objective \"%.80s\": %.900s. It is time, flops, bytes, energy, energy_delay or an "
         "expression of time, energy, power, flops and bytes",
         text, why.message);
-  take_needs(o);
+  size_t count;
+  const int *slots = expr_slots(o->cost, &count);
+  for (size_t i = 0; i < count; i++) {
+    o->needs_energy |= slots[i] == SLOT_ENERGY || slots[i] == SLOT_POWER;
+    o->needs_flops |= slots[i] == SLOT_FLOPS;
+    o->needs_bytes |= slots[i] == SLOT_BYTES;
+  }
   return kind < OBJECTIVE_EXPRESSION ? CUGEN_OK : take_direction(o, err);
 }
 

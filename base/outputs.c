@@ -22,21 +22,16 @@ size_t outputs_text(const cugen_outputs *outputs, char *out, size_t size) {
   return length > 0 ? (size_t)length : 0;
 }
 
-static bool parse_seed(const char **at, uint64_t *out) {
-  char *end;
-  if (**at < '0' || **at > '9') return false; /* strtoull would accept signs and blanks */
-  errno = 0;
-  *out = strtoull(*at, &end, 10);
-  if (errno || *end != ' ') return false;
-  *at = end + 1;
-  return true;
-}
-
 bool outputs_parse(const char *text, cugen_outputs *out) {
   cugen_outputs read = {.known = 1};
+  char *end;
   *out = (cugen_outputs){0};
   if (!*text) return true;
-  if (!parse_seed(&text, &read.seed)) return false;
+  if (*text < '0' || *text > '9') return false; /* strtoull would accept signs and blanks */
+  errno = 0;
+  read.seed = strtoull(text, &end, 10);
+  if (errno || *end != ' ') return false;
+  text = end + 1;
   read.varies = strcmp(text, varies) == 0;
   if (!read.varies) {
     if (strlen(text) != DIGEST_DIGITS || strspn(text, "0123456789abcdef") != DIGEST_DIGITS)

@@ -177,23 +177,20 @@ static void rule_clone(struct program *p, uint64_t key) {
            {2, 1, BPF_JEQ, (uint32_t)(key >> 32), false});
 }
 
-static void seccomp_begin(struct program *p) {
-  seccomp_load(p, offsetof(struct seccomp_data, arch));
-  jump(p, BPF_JEQ, OWN_ARCH, 1, 0);
-  answer(p, SECCOMP_RET_KILL_PROCESS);
-  seccomp_load(p, offsetof(struct seccomp_data, nr));
-  if (!FIRST_X32) return;
-  jump(p, BPF_JGE, FIRST_X32, 0, 1);
-  answer(p, SECCOMP_RET_KILL_PROCESS);
-}
-
 bool seccomp_enter(const struct seccomp_rules *given) {
   /* WRITING: flags with which opening a file would make or change it. */
   enum { FIRST_OF_MACHINE = 100, WRITING = O_ACCMODE | O_CREAT | O_TRUNC | O_TMPFILE };
   const uint32_t self = (uint32_t)getpid();
   struct program p = {.length = 0};
   if (!HAVE_FILTER) return false;
-  seccomp_begin(&p);
+  seccomp_load(&p, offsetof(struct seccomp_data, arch));
+  jump(&p, BPF_JEQ, OWN_ARCH, 1, 0);
+  answer(&p, SECCOMP_RET_KILL_PROCESS);
+  seccomp_load(&p, offsetof(struct seccomp_data, nr));
+  if (FIRST_X32) {
+    jump(&p, BPF_JGE, FIRST_X32, 0, 1);
+    answer(&p, SECCOMP_RET_KILL_PROCESS);
+  }
   rules(&p, always, sizeof always / sizeof *always);
   /* the flags of clone3 lie in memory, where the filter cannot check them; libraries then fall back
      to clone */

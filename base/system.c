@@ -74,37 +74,12 @@ static int system_write_all(int fd, const char *data, size_t length) {
   return 0;
 }
 
-/* Returns whether the path is, or links to (/dev/stdout), a terminal, a pipe or another file that
-   is not regular. */
-static bool is_special(const char *path) {
-  struct stat info;
-  return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
-}
-
-static bool is_link(const char *path) {
-  struct stat info;
-  return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
-}
-
 int file_put(const char *path, const void *data, size_t length, cugen_error *err) {
   int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return error_file(err, "write", path, errno);
   int code = system_write_all(fd, data, length);
   if (close(fd) && !code) code = errno;
   return code ? error_file(err, "write", path, code) : CUGEN_OK;
-}
-
-/* Syncs the folder, because only then the rename is durable. An error is ignored, because some file
-   systems cannot sync a folder. */
-static void folder_sync(const char *file) {
-  struct text folder = {0};
-  path_folder(file, &folder);
-  int fd = folder.failed ? -1 : open(text_get(&folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd >= 0) {
-    fsync(fd);
-    close(fd);
-  }
-  text_free(&folder);
 }
 
 /* Opens a device or pipe for writing. A named pipe without a reader is refused, because opening it
@@ -120,9 +95,11 @@ static int open_special(const char *path, int *fd, cugen_error *err) {
 }
 
 int file_begin(struct file_writing *out, const char *path, cugen_error *err) {
+  struct stat info;
   *out = (struct file_writing){.path = path};
-  if (is_special(path)) return open_special(path, &out->fd, err);
-  if (is_link(path))
+  /* the path is, or links to (/dev/stdout), a terminal, a pipe or the like */
+  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return open_special(path, &out->fd, err);
+  if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
     return error_set(err, CUGEN_ERROR_IO,
                      "%s: cannot write: it is a link; remove it, or name the file that it leads to",
                      path);
@@ -143,7 +120,16 @@ static int system_take_name(const struct file_writing *file) {
   const char *beside = text_get(&file->beside);
   if (!*beside) return 0;
   if (rename(beside, file->path)) return errno;
-  folder_sync(file->path);
+  /* The rename is durable only when the folder is synced. An error is ignored, because some file
+     systems cannot sync a folder. */
+  struct text folder = {0};
+  path_folder(file->path, &folder);
+  int fd = folder.failed ? -1 : open(text_get(&folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0) {
+    fsync(fd);
+    close(fd);
+  }
+  text_free(&folder);
   return 0;
 }
 
