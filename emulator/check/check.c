@@ -161,29 +161,6 @@ static int join_skip(struct check *c, cugen_check_skip *known, const char *what,
   return check_add_variant(c, &known->detail->variants, number, err);
 }
 
-static void skip_free(cugen_check_skip *s) {
-  free(s->what);
-  free(s->why);
-  check_detail_free(s->detail);
-}
-
-/* Appends a skip whose variants are not known yet; NULL: no memory. */
-static cugen_check_skip *new_skip(struct check *c, const char *what, size_t number,
-                                  const char *why) {
-  cugen_check *r = &c->result->check;
-  if (!ARRAY_ROOM(r->skips, r->skip_count)) return NULL;
-  cugen_check_skip *s = &r->skips[r->skip_count];
-  *s = (cugen_check_skip){
-      .what = strdup(what), .why = strdup(why), .detail = calloc(1, sizeof *s->detail)};
-  if (!s->what || !s->why || !s->detail) {
-    skip_free(s);
-    return NULL;
-  }
-  s->detail->number = number;
-  r->skip_count++;
-  return s;
-}
-
 /* where: the line of the config that gives the variant no launch; NULL: the reason is another one.
    Skips of one line are joined even if their texts differ, because each text quotes the values of
    its variant. */
@@ -194,7 +171,7 @@ static int keep_skip(struct check *c, const char *what, size_t number, const cha
     if (where && where->line ? same_place(&r->skips[i].detail->here, where)
                              : strcmp(r->skips[i].why, why) == 0)
       return join_skip(c, &r->skips[i], what, number, why, err);
-  cugen_check_skip *s = new_skip(c, what, number, why);
+  cugen_check_skip *s = skip_new(&c->result->check, what, number, why);
   if (!s) return error_memory(err);
   s->refused = refused;
   if (where) s->detail->here = *where;
@@ -333,15 +310,6 @@ static bool is_explained(const struct instrument_result *result) {
   return false;
 }
 
-static int add_outcome(const struct outcome *o, cugen_error *err) {
-  const struct instrument_result *result = o->result;
-  cugen_check_finding f = new_finding(
-      o, result->outcome == CUGEN_OUTCOME_WRONG ? CUGEN_FINDING_WRONG : CUGEN_FINDING_TRAP, NULL,
-      NULL);
-  f.message = say_order(o, result->outcome, strdup(result->reason));
-  return keep_finding(o->check, &f, o->run->variant, err);
-}
-
 static int keep_traffic(const struct outcome *o, size_t launch, const struct watch_counter *counter,
                         cugen_error *err) {
   cugen_check *r = &o->check->result->check;
@@ -414,7 +382,7 @@ static int keep_without_data(const struct outcome *o, const char *reason, int fa
   struct check *c = o->check;
   struct text why = {0}, variant = {0};
   text_addf(&why, "with %s: %s", o->problem->text, reason);
-  int status = check_list_print(&c->list, o->run, &variant, err);
+  int status = check_variant_print(o->problem->space, o->run->index, &variant, err);
   if (!status)
     status = keep_skip(c, text_get(&variant), o->run->variant, text_get(&why), true, NULL, err);
   if (!o->problem->no_data)
@@ -561,8 +529,13 @@ static int keep_run(struct outcome *o, cugen_error *err) {
 
   for (uint32_t i = 0; i < report->finding_count && !status; i++)
     status = check_add_finding(o, i, err);
-  if (!status && result->outcome != CUGEN_OUTCOME_OK && !is_explained(result))
-    status = add_outcome(o, err);
+  if (!status && result->outcome != CUGEN_OUTCOME_OK && !is_explained(result)) {
+    const bool wrong = result->outcome == CUGEN_OUTCOME_WRONG;
+    cugen_check_finding f =
+        new_finding(o, wrong ? CUGEN_FINDING_WRONG : CUGEN_FINDING_TRAP, NULL, NULL);
+    f.message = say_order(o, result->outcome, strdup(result->reason));
+    status = keep_finding(c, &f, run->variant, err);
+  }
   if (!status) status = reached_add(r, o->image, report, err);
   if (!status) status = note_unwatched(o, err);
   const enum counted where = counted_where(c, o->problem);
@@ -585,51 +558,50 @@ static int keep_run(struct outcome *o, cugen_error *err) {
 
 /* ---- Threads -------------------------------------------------------------------------------- */
 
-/* Decides how to carry out a run. Returns false if there is nothing to try: an earlier run has
-   shown that the problem's data cannot be made (then keeps the variant as skipped, with *status as
-   result), or the variant is lost. */
-static bool plan_run(struct check *c, const struct check_run *run, struct instrument_request *out,
-                     int *status, cugen_error *err) {
-  const struct outcome o = {.check = c, .problem = &c->list.problems[run->problem], .run = run};
-  const enum counted best = best_counted(c, run->variant);
-  pthread_mutex_lock(&c->mutex);
-  const bool lacks = o.problem->no_data != NULL, lost = c->variants[run->variant].lost;
-  *status =
-      lacks ? keep_without_data(&o, o.problem->no_data, o.problem->no_data_status, err) : CUGEN_OK;
-  /* Threads that have no more runs leave their processes to the others. */
-  *out = (struct instrument_request){
-      .processes = c->options->wanted.threads / (c->running ? c->running : 1),
-      .traffic = counted_where(c, o.problem) >= best && c->variants[run->variant].counted < best};
-  pthread_mutex_unlock(&c->mutex);
-  return !lacks && !lost;
-}
-
+/* Nothing is tried if an earlier run has shown that the problem's data cannot be made, which skips
+   the variant, or if the variant is lost. */
 static int carry_out(struct check *c, struct instrument *instrument, struct reached_image *image,
                      const struct check_run *run, cugen_error *err) {
-  struct instrument_request request;
-  int status;
-  if (!plan_run(c, run, &request, &status, err)) return status;
   struct check_problem *problem = &c->list.problems[run->problem];
+  const struct variant_state *state = &c->variants[run->variant];
+  const enum counted best = best_counted(c, run->variant), here = counted_where(c, problem);
   struct variant variant;
   struct instrument_result result;
   struct outcome *outcome = calloc(1, sizeof *outcome);
   struct value *values = calloc(space_max_tunables(problem->space) + 1, sizeof *values);
-  status = outcome && values ? CUGEN_OK : error_memory(err);
-  if (!status) {
+  int status = outcome && values ? CUGEN_OK : error_memory(err);
+  if (status) {
+    free(values);
+    free(outcome);
+    return status;
+  }
+  outcome->check = c;
+  outcome->problem = problem;
+  outcome->run = run;
+  outcome->image = image;
+  outcome->result = &result;
+
+  pthread_mutex_lock(&c->mutex);
+  const bool tries = !problem->no_data && !state->lost;
+  if (problem->no_data)
+    status = keep_without_data(outcome, problem->no_data, problem->no_data_status, err);
+  /* Threads that have no more runs leave their processes to the others. */
+  const struct instrument_request request = {.processes = c->options->wanted.threads /
+                                                          (c->running ? c->running : 1),
+                                             .traffic = here >= best && state->counted < best};
+  pthread_mutex_unlock(&c->mutex);
+
+  if (tries) {
     space_variant(problem->space, run->index, &variant, values);
     status = instrument_run(instrument, &problem->problem, &variant, &request, &result, err);
-  }
-  if (!status) {
-    *outcome = (struct outcome){
-        .check = c, .problem = problem, .run = run, .result = &result, .image = image};
-    if (result.compiled && result.compiled->image)
+    if (!status && result.compiled && result.compiled->image)
       status = reached_look(image, result.compiled, err);
-  }
-  if (!status) {
-    check_find_places(outcome);
-    pthread_mutex_lock(&c->mutex);
-    status = keep_run(outcome, err);
-    pthread_mutex_unlock(&c->mutex);
+    if (!status) {
+      check_find_places(outcome);
+      pthread_mutex_lock(&c->mutex);
+      status = keep_run(outcome, err);
+      pthread_mutex_unlock(&c->mutex);
+    }
   }
   free(values);
   free(outcome);
@@ -715,15 +687,6 @@ static int run_threads(struct check *c, cugen_error *err) {
 
 /* ---- The whole check ------------------------------------------------------------------------ */
 
-static int keep_left(void *context, const char *what, size_t variants, const char *why,
-                     cugen_error *err) {
-  struct check *c = context;
-  cugen_check_skip *s = new_skip(c, what, c->list.variant_count + c->result->check.skip_count, why);
-  if (!s) return error_memory(err);
-  s->detail->variants.count = variants;
-  return CUGEN_OK;
-}
-
 /* Fills in the result's numbers of runs and texts of problems. Checked problems that differ from
    the check problem in sizes alone come first. */
 static int tell_list(struct check *c, cugen_error *err) {
@@ -798,7 +761,7 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   if (!status) status = run_threads(c, err);
   cugen_error ignored;
   const bool told = listed && (!status || status == CUGEN_ERROR_INTERRUPTED);
-  if (told && check_left_tell(target, options, &c->list, keep_left, c, status ? &ignored : err) &&
+  if (told && check_left_tell(target, options, &c->list, &out->check, status ? &ignored : err) &&
       !status)
     status = err->status;
   if (tell_list(c, status ? &ignored : err) && !status) status = err->status;

@@ -68,7 +68,7 @@ static struct template_lines *coverage_find_file(struct coverage *b, const char 
    without memory. */
 static bool coverage_mark(struct coverage *b, struct template_lines *file, size_t line,
                           struct taken *out) {
-  if (line >= file->room) {
+  if (!file->number || line >= file->room) {
     const size_t room = line * 2 + 64;
     uint32_t *grown = realloc(file->number, room * sizeof *grown);
     if (!grown) return false;

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "findings.h"
 #include "gen/config/evaluate.h"
 
 struct telling {
@@ -14,8 +15,7 @@ struct telling {
   /* the space of options->whole; NULL: none was given, or its space could not be opened */
   struct space *whole;
   struct text whole_text;
-  check_left_keep *keep;
-  void *context;
+  cugen_check *check;
   cugen_error *err;
 };
 
@@ -32,6 +32,17 @@ static const struct check_problem *left_out_home_of(const struct telling *t,
 static const struct space_implementation *left_out_part_of(const struct space *space, size_t i) {
   size_t count;
   return &space_implementations(space, &count)[i];
+}
+
+/* Adds a skip for as many variants, of which `what` is the first: a variant, an implementation or
+   check_left_wide_name. Frees the reason. */
+static int tell(const struct telling *t, const char *what, size_t variants, struct text *why) {
+  const size_t number = t->list->variant_count + t->check->skip_count;
+  cugen_check_skip *s = why->failed ? NULL : skip_new(t->check, what, number, text_get(why));
+  text_free(why);
+  if (!s) return error_memory(t->err);
+  s->detail->variants.count = variants;
+  return CUGEN_OK;
 }
 
 /* Appends advice on how to check the variant. */
@@ -56,37 +67,23 @@ static int add_reason(const struct telling *t, const char *variant, const char *
   return reason->first && reason->why ? CUGEN_OK : error_memory(t->err);
 }
 
-/* Counts the variant with the reason for which the space `home` lacks it. */
-static int find_reason(const struct telling *t, const struct space *home, const char *variant,
-                       struct reason **reasons, size_t *count) {
-  uint64_t ignored;
-  cugen_error why = {0};
-  struct text rules = {0};
-  int status = space_find_ruled_out(home, variant, &ignored, &rules, &why);
-  if (status)
-    status = add_reason(t, variant, rules.length ? text_get(&rules) : why.message, reasons, count);
-  text_free(&rules);
-  return status;
-}
-
+/* Counts the variants that the space of the family's first problem lacks, with the reasons. */
 static int find_reasons(const struct telling *t, size_t i, struct reason **reasons, size_t *count) {
   const struct space_implementation *whole = left_out_part_of(t->whole, i);
   const struct space *home = left_out_home_of(t, i)->space;
-  struct value *values = calloc(space_max_tunables(t->whole) + 1, sizeof *values);
-  int status = values ? CUGEN_OK : error_memory(t->err);
+  int status = CUGEN_OK;
   for (uint64_t v = 0; v < whole->valid && !status; v++) {
-    struct variant variant;
-    struct text text = {0};
+    struct text text = {0}, rules = {0};
+    cugen_error why = {0};
     uint64_t ignored;
-    space_variant(t->whole, whole->first + v, &variant, values);
-    variant_print(&variant, &text);
-    if (text.failed)
-      status = error_memory(t->err);
-    else if (!space_look_up(home, text_get(&text), &ignored))
-      status = find_reason(t, home, text_get(&text), reasons, count);
+    status = check_variant_print(t->whole, whole->first + v, &text, t->err);
+    if (!status && !space_look_up(home, text_get(&text), &ignored) &&
+        space_find_ruled_out(home, text_get(&text), &ignored, &rules, &why))
+      status = add_reason(t, text_get(&text), rules.length ? text_get(&rules) : why.message,
+                          reasons, count);
     text_free(&text);
+    text_free(&rules);
   }
-  free(values);
   return status;
 }
 
@@ -101,10 +98,7 @@ static int tell_variants(const struct telling *t, size_t i) {
     text_addf(&why, "ruled out on the check problem, %s, by %s, but not on %s",
               left_out_home_of(t, i)->text, reasons[r].why, text_get(&t->whole_text));
     add_way_out(t, i, reasons[r].first, &why);
-    status = why.failed ? error_memory(t->err)
-                        : t->keep(t->context, reasons[r].first, reasons[r].variants, text_get(&why),
-                                  t->err);
-    text_free(&why);
+    status = tell(t, reasons[r].first, reasons[r].variants, &why);
   }
   for (size_t r = 0; r < count; r++) {
     free(reasons[r].first);
@@ -141,11 +135,9 @@ static int tell_value(const struct telling *t, size_t i, const struct variant *v
             "that were checked",
             left_out_home_of(t, i)->text);
   add_way_out(t, i, text_get(&text), &why);
-  int status = text.failed || why.failed
-                   ? error_memory(t->err)
-                   : t->keep(t->context, text_get(&text), 1, text_get(&why), t->err);
+  why.failed |= text.failed;
+  const int status = tell(t, text_get(&text), 1, &why);
   text_free(&text);
-  text_free(&why);
   return status;
 }
 
@@ -213,29 +205,10 @@ static int tell_implementation(const struct telling *t, size_t i) {
   else
     text_addf(&why, "no variant is valid on %s: ", home->text), left_out_add_rules(here, &why);
   if (elsewhere) add_way_out(t, i, name, &why);
-  const int status =
-      why.failed ? error_memory(t->err) : t->keep(t->context, name, 1, text_get(&why), t->err);
-  text_free(&why);
-  return status;
+  return tell(t, name, 1, &why);
 }
 
 /* ---- Sizes ---------------------------------------------------------------------------------- */
-
-/* Appends "n=33", the settings in which the problem differs from its family's first; for the
-   first problem all settings. */
-static void left_out_add_size(const struct telling *t, size_t number, struct text *out) {
-  const struct problem *first = &t->list->families[t->list->problems[number].family].base,
-                       *other = &t->list->problems[number].problem;
-  const char *before = "";
-  if (number == t->list->families[t->list->problems[number].family].first)
-    text_add(out, t->list->problems[number].text);
-  for (size_t i = 0; i < first->count; i++) {
-    if (value_equal(first->values[i], other->values[i])) continue;
-    text_addf(out, "%s%s=", before, t->target->config->problems[i].name);
-    value_print(other->values[i], out);
-    before = " ";
-  }
-}
 
 /* Returns true if the p-th problem is a size of the i-th implementation's family, on which a
    requirement or rule leaves no variant; `why` becomes the requirement, or the first rule that
@@ -264,17 +237,23 @@ static int tell_refused(const struct telling *t, size_t i, size_t p, const char 
   for (size_t q = 0; q < t->list->problem_count && !told; q++) {
     if (!left_out_is_refused(t, i, q, &other) || strcmp(text_get(&other), reason) != 0) continue;
     told = q < p;
-    if (count < FEW) text_add(&why, count ? "; " : "does not take "), left_out_add_size(t, q, &why);
-    count++;
+    if (count++ >= FEW) continue;
+    const struct check_problem *size = &t->list->problems[q];
+    const struct check_family *family = &t->list->families[size->family];
+    text_add(&why, count > 1 ? ";" : "does not take");
+    if (q == family->first)
+      text_addf(&why, " %s", size->text);
+    else
+      check_list_add_sizes(t->target, &family->base, &size->problem, &size->problem, "", &why);
   }
   if (count > FEW) text_addf(&why, " and %zu more", count - FEW);
   text_addf(&why, ": %s", reason);
-  int status = why.failed || other.failed ? error_memory(t->err) : CUGEN_OK;
-  const char *name = t->target->config->implementations[i].name;
-  if (!told && !status) status = t->keep(t->context, name, 1, text_get(&why), t->err);
-  text_free(&why);
+  why.failed |= other.failed;
   text_free(&other);
-  return status;
+  const char *name = t->target->config->implementations[i].name;
+  if (!told || why.failed) return tell(t, name, 1, &why);
+  text_free(&why);
+  return CUGEN_OK;
 }
 
 /* Returns true if the implementation has variants on a size of its family. */
@@ -327,16 +306,6 @@ int check_left_wide(const struct config *config, const struct problem *problem,
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-static int tell_wide(const struct telling *t, const struct problem *whole) {
-  struct text why = {0};
-  if (!whole) return CUGEN_OK;
-  int status = check_left_wide(t->target->config, whole, &t->target->device->facts, &why, t->err);
-  if (!status && why.length)
-    status = t->keep(t->context, check_left_wide_name, 1, text_get(&why), t->err);
-  text_free(&why);
-  return status;
-}
-
 /* ---- All reports ---------------------------------------------------------------------------- */
 
 static int open_whole(struct telling *t, const struct problem *whole) {
@@ -351,11 +320,14 @@ static int open_whole(struct telling *t, const struct problem *whole) {
 }
 
 int check_left_tell(const struct tune_target *target, const struct check_options *options,
-                    const struct check_list *list, check_left_keep *keep, void *context,
-                    cugen_error *err) {
-  struct telling t = {.target = target, .list = list, .keep = keep, .context = context, .err = err};
+                    const struct check_list *list, cugen_check *check, cugen_error *err) {
+  struct telling t = {.target = target, .list = list, .check = check, .err = err};
+  struct text wide = {0};
   int status = open_whole(&t, options->whole);
-  if (!status) status = tell_wide(&t, options->whole);
+  if (!status && options->whole)
+    status = check_left_wide(target->config, options->whole, &target->device->facts, &wide, err);
+  if (!status && wide.length) status = tell(&t, check_left_wide_name, 1, &wide);
+  text_free(&wide);
   for (size_t i = 0; i < target->config->implementation_count && !status; i++) {
     const bool ran = check_list_has_run(list, i);
     if (ran && !options->wanted.branches) status = tell_sizes(&t, i);

@@ -4,18 +4,12 @@
 
 #include "list.h"
 
-/* what: a variant, an implementation or check_left_wide_name; variants: the number of variants to
-   which `why` applies, of which `what` is the first. */
-typedef int check_left_keep(void *context, const char *what, size_t variants, const char *why,
-                            cugen_error *err);
-
-/* Calls keep for what the check leaves out, such as implementations without a run. */
+/* Adds skips for what the check leaves out, such as implementations without a run. */
 int check_left_tell(const struct tune_target *target, const struct check_options *options,
-                    const struct check_list *list, check_left_keep *keep, void *context,
-                    cugen_error *err);
+                    const struct check_list *list, cugen_check *check, cugen_error *err);
 
 /* If an array of the problem has more elements than an index of 32 bits can reach, appends that the
-   small sizes of a check do not test such indices. The name is for check_left_keep. */
+   small sizes of a check do not test such indices. The name stands for such indices in a skip. */
 extern const char check_left_wide_name[];
 int check_left_wide(const struct config *config, const struct problem *problem,
                     const struct device_facts *facts, struct text *out, cugen_error *err);

@@ -47,8 +47,8 @@ int check_list_open(const struct tune_target *target, struct check_problem *p, c
 
 /* ---- Variants ------------------------------------------------------------------------------- */
 
-static int print_variant(const struct space *space, uint64_t index, struct text *out,
-                         cugen_error *err) {
+int check_variant_print(const struct space *space, uint64_t index, struct text *out,
+                        cugen_error *err) {
   struct variant variant;
   struct value *values = calloc(space_max_tunables(space) + 1, sizeof *values);
   if (!values) return error_memory(err);
@@ -58,16 +58,11 @@ static int print_variant(const struct space *space, uint64_t index, struct text 
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-int check_list_print(const struct check_list *list, const struct check_run *run, struct text *out,
-                     cugen_error *err) {
-  return print_variant(list->problems[run->problem].space, run->index, out, err);
-}
-
 int check_list_run(struct check_list *list, size_t problem, uint64_t index, cugen_error *err) {
   const size_t first = list->families[list->problems[problem].family].first;
   struct text text = {0};
   uint64_t there;
-  int status = print_variant(list->problems[problem].space, index, &text, err);
+  int status = check_variant_print(list->problems[problem].space, index, &text, err);
   if (!status) {
     struct check_run run = {.problem = problem, .index = index};
     run.text = hash_next(0, text_get(&text), text.length);
@@ -91,7 +86,7 @@ int check_list_variant(struct check_list *list, size_t number, uint64_t index, s
   const struct check_family *family = &list->families[number];
   struct text text = {0};
   int status = check_list_run(list, family->first, index, err);
-  if (!status) status = print_variant(list->problems[family->first].space, index, &text, err);
+  if (!status) status = check_variant_print(list->problems[family->first].space, index, &text, err);
   for (size_t p = 1; p < family->count && !status; p++) {
     uint64_t there;
     cugen_error ignored;
@@ -104,10 +99,9 @@ int check_list_variant(struct check_list *list, size_t number, uint64_t index, s
   return status;
 }
 
-/* Appends the settings, with their values in `from`, in which `other` differs from `first`. */
-static void add_sizes_text(const struct tune_target *target, const struct problem *first,
-                           const struct problem *other, const struct problem *from,
-                           const char *before, struct text *out) {
+void check_list_add_sizes(const struct tune_target *target, const struct problem *first,
+                          const struct problem *other, const struct problem *from,
+                          const char *before, struct text *out) {
   for (size_t i = 0; i < first->count; i++) {
     if (value_equal(first->values[i], other->values[i])) continue;
     text_addf(out, " %s%s=", before, target->config->problems[i].name);
@@ -132,7 +126,7 @@ void check_list_suggest(const struct tune_target *target, const struct check_lis
                        *other = size_with(list, family, variant);
   if (!other) return;
   text_add(out, before);
-  add_sizes_text(target, first, other, other, "-s ", out);
+  check_list_add_sizes(target, first, other, other, "-s ", out);
 }
 
 void check_list_explain(const struct tune_target *target, const struct check_list *list,
@@ -142,7 +136,7 @@ void check_list_explain(const struct tune_target *target, const struct check_lis
                        *other = size_with(list, &list->families[0], variant);
   if (!other) return;
   text_add(&text, "; the problem here is the config's check problem,");
-  add_sizes_text(target, first, other, first, "", &text);
+  check_list_add_sizes(target, first, other, first, "", &text);
   check_list_suggest(target, list, 0, variant,
                      "; it can be checked with a check { ... } of its own in the config, or with",
                      &text);

@@ -62,13 +62,18 @@ struct check_list {
 void check_list_free(struct check_list *list);
 /* The number of valid variants of all implementations, each on the first problem of its family. */
 uint64_t check_list_valid(const struct check_list *list);
-/* Prints the run's variant. */
-int check_list_print(const struct check_list *list, const struct check_run *run, struct text *out,
-                     cugen_error *err);
+/* Prints a variant of the space. */
+int check_variant_print(const struct space *space, uint64_t index, struct text *out,
+                        cugen_error *err);
 
 /* Returns true if the problem is its family's first, or differs from the first in sizes alone. */
 bool check_list_sized(const struct check_list *list, const struct check_problem *problem);
 bool check_list_has_run(const struct check_list *list, size_t implementation);
+/* Appends the settings, with their values in `from`, in which `other` differs from `first`: each
+   with a space and `before` in front. */
+void check_list_add_sizes(const struct tune_target *target, const struct problem *first,
+                          const struct problem *other, const struct problem *from,
+                          const char *before, struct text *out);
 /* Appends `before` and settings, as in "-s n=192", that change the family's check problem into one
    on which the variant is valid; nothing if there is no such problem. */
 void check_list_suggest(const struct tune_target *target, const struct check_list *list,

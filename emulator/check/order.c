@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 
 enum rank {
@@ -70,6 +71,26 @@ void finding_free(cugen_check_finding *f) {
 void check_detail_free(struct check_detail *detail) {
   if (detail) free(detail->variants.bits);
   free(detail);
+}
+
+cugen_check_skip *skip_new(cugen_check *r, const char *what, size_t number, const char *why) {
+  if (!ARRAY_ROOM(r->skips, r->skip_count)) return NULL;
+  cugen_check_skip *s = &r->skips[r->skip_count];
+  *s = (cugen_check_skip){
+      .what = strdup(what), .why = strdup(why), .detail = calloc(1, sizeof *s->detail)};
+  if (!s->what || !s->why || !s->detail) {
+    skip_free(s);
+    return NULL;
+  }
+  s->detail->number = number;
+  r->skip_count++;
+  return s;
+}
+
+void skip_free(cugen_check_skip *s) {
+  free(s->what);
+  free(s->why);
+  check_detail_free(s->detail);
 }
 
 void variants_join(struct check_variants *set, const struct check_variants *more, size_t words) {

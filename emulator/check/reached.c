@@ -13,25 +13,30 @@ void reached_image_free(struct reached_image *image) {
   *image = (struct reached_image){.sites = NULL};
 }
 
-int reached_look(struct reached_image *image, const struct compiled *compiled, cugen_error *err) {
-  if (image->sites && strcmp(image->hash.hex, compiled->image_hash.hex) == 0) return CUGEN_OK;
-  reached_image_free(image);
-  const int status =
-      sites_find(compiled->image, compiled->image_length, &image->sites, &image->count, err);
-  image->hash = compiled->image_hash;
-  if (status) return status;
-
+/* Finds the lines of the image's accesses. If lines_find fails, as without addr2line, the image is
+   taken to have no accesses. */
+static int reached_find_places(struct reached_image *image, const struct compiled *compiled,
+                               cugen_error *err) {
   struct line_site *sites = calloc(image->count + 1, sizeof *sites);
   cugen_error ignored;
   image->places = calloc(image->count + 1, sizeof *image->places);
   const bool made = sites && image->places;
   for (size_t i = 0; i < image->count && made; i++) sites[i].site = image->sites[i];
-  /* If lines_find fails, as without addr2line, the image is taken to have no accesses. */
   if (made && lines_find(compiled->image, compiled->image_length, sites, image->count,
                          image->places, &ignored))
     image->count = 0;
   free(sites);
   return made ? CUGEN_OK : error_memory(err);
+}
+
+int reached_look(struct reached_image *image, const struct compiled *compiled, cugen_error *err) {
+  if (image->sites && strcmp(image->hash.hex, compiled->image_hash.hex) == 0) return CUGEN_OK;
+  reached_image_free(image);
+  int status =
+      sites_find(compiled->image, compiled->image_length, &image->sites, &image->count, err);
+  if (!status) status = reached_find_places(image, compiled, err);
+  image->hash = compiled->image_hash;
+  return status;
 }
 
 static cugen_check_line *reached_line_of(cugen_check *check, const struct source_place *place) {

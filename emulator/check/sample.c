@@ -188,15 +188,6 @@ static int draw_elsewhere(struct branch_sample *s, size_t number,
   return fatal ? status : CUGEN_OK;
 }
 
-/* Chooses the first drawn variant of each implementation that has one. */
-static void choose_first(const struct branch_sample *s, bool *chosen) {
-  for (size_t i = 0; i < s->drawn_count; i++) {
-    size_t before = 0;
-    while (s->drawn[before].implementation != s->drawn[i].implementation) before++;
-    chosen[i] = before == i;
-  }
-}
-
 /* Adds runs of the chosen variants. A variant of a family's first problem also runs on one other
    size, if valid there; the other sizes take turns. */
 static int run_chosen(struct branch_sample *s, const bool *chosen, cugen_error *err) {
@@ -240,7 +231,12 @@ int check_sample_branches(struct check_list *list, const struct tune_target *tar
   }
   bool *chosen = calloc(s.drawn_count + 1, sizeof *chosen);
   if (!status && !chosen) status = error_memory(err);
-  if (!status) choose_first(&s, chosen);
+  /* the first drawn variant of each implementation that has one */
+  for (size_t i = 0; i < s.drawn_count && !status; i++) {
+    size_t before = 0;
+    while (s.drawn[before].implementation != s.drawn[i].implementation) before++;
+    chosen[i] = before == i;
+  }
   if (!status) status = coverage_choose(s.branches, chosen, err);
   if (!status) status = run_chosen(&s, chosen, err);
   if (!status) status = run_unchosen(list, err);

@@ -19,20 +19,16 @@ static bool begins_with(const char *at, const char *end, const char *part) {
   return true;
 }
 
-static bool waivers_has_part(const char *line, size_t length, const char *part) {
-  for (size_t i = 0; i < length; i++)
-    if (begins_with(line + i, line + length, part)) return true;
-  return false;
-}
-
 /* Returns true if an expansion of the line contains `part`. A template's line within a `//@ for`
    has several expansions. */
 static bool is_in_line(const char *source, const struct source_place *here, const char *part) {
   struct source_line place;
-  for (const char *at = source_line_first(source, &place); *at; at = source_line_next(at, &place))
-    if (source_line_is(&place, here->file, here->line) &&
-        waivers_has_part(at, strcspn(at, "\n"), part))
-      return true;
+  for (const char *at = source_line_first(source, &place); *at; at = source_line_next(at, &place)) {
+    if (!source_line_is(&place, here->file, here->line)) continue;
+    const char *end = at + strcspn(at, "\n");
+    for (const char *begin = at; begin < end; begin++)
+      if (begins_with(begin, end, part)) return true;
+  }
   return false;
 }
 
