@@ -11,15 +11,13 @@
 
 int async_open(struct async **out, cugen_error *err) {
   *out = calloc(1, sizeof **out);
-  int status = *out ? copies_open(&(*out)->copies, err) : error_memory(err);
-  return status ? status : thread_copies_open(&(*out)->thread_copies, err);
+  return *out ? copies_open(&(*out)->copies, err) : error_memory(err);
 }
 
 void async_close(struct async *async) {
   if (!async) return;
   iptx_close(async->programs);
   copies_close(async->copies);
-  thread_copies_close(async->thread_copies);
   for (size_t i = 0; i < ASYNC_WARPGROUPS; i++) warpgroup_close(async->warpgroups[i]);
   free(async);
 }
@@ -34,7 +32,6 @@ void async_begin(struct async *async) {
   async->cluster_arrived = async->cluster_phase = 0;
   async->cluster_queue = (struct wait_queue){0};
   copies_begin(async->copies);
-  thread_copies_begin(async->thread_copies);
   for (size_t i = 0; i < ASYNC_WARPGROUPS; i++)
     if (async->warpgroups[i]) warpgroup_begin(async->warpgroups[i]);
 }
@@ -43,14 +40,6 @@ void async_end(struct async *async) {
   if (!async->used) return;
   async_check_remote(async);
   copies_end(async->copies);
-}
-
-void async_ended(struct async *async) {
-  if (async->cluster_arrived) barriers_try_cluster(async);
-}
-
-bool async_step(struct async *async) {
-  return copies_step(async->copies);
 }
 
 const struct cpu_async async_hooks = {.address = async_address,
@@ -68,7 +57,7 @@ const struct cpu_async async_hooks = {.address = async_address,
                                       .bulk_wait = copies_wait,
                                       .mbarrier_phase = mbarrier_phase,
                                       .mbarrier_expect = mbarrier_expect,
-                                      .copy_begin = thread_copies_add,
-                                      .copy_commit = thread_copies_commit,
-                                      .copy_next = thread_copies_next,
+                                      .copy_begin = copies_own_add,
+                                      .copy_commit = copies_own_commit,
+                                      .copy_next = copies_own_next,
                                       .ptx = iptx_call};

@@ -1,6 +1,6 @@
 /* Declarations shared by the asynchronous operations of a launch: shared_address.c (addresses),
-   mbarrier.c, barriers.c (of some warps, of a cluster), copies.c (the copy engine), thread_copies.c
-   (cp.async) and warpgroup.c (matrix products), and above them async.c. */
+   mbarrier.c, barriers.c (of some warps, of a cluster), copies.c and warpgroup.c (matrix products),
+   and above them async.c. */
 #ifndef EMULATOR_ASYNC_H
 #define EMULATOR_ASYNC_H
 
@@ -44,7 +44,6 @@ struct remote_use { /* the last use of a block's shared memory by another block 
 };
 
 struct copies;
-struct thread_copies;
 struct warpgroup;
 struct iptx_program;
 
@@ -59,7 +58,6 @@ struct async {
   /* [a][b]: use of block a's memory by block b */
   struct remote_use remote[FIBERS_BLOCKS][FIBERS_BLOCKS];
   struct copies *copies;
-  struct thread_copies *thread_copies;
   struct warpgroup *warpgroups[ASYNC_WARPGROUPS];
   bool used; /* something asynchronous was used in this cluster */
   /* place of the operation that inline PTX calls next; NULL: the kernel makes the call itself */
@@ -72,11 +70,6 @@ void async_close(struct async *async);
 /* Called before a cluster's threads begin, and when all have ended. */
 void async_begin(struct async *async);
 void async_end(struct async *async);
-/* Lets one copy that is under way arrive. Returns false if there is none. */
-bool async_step(struct async *async);
-/* Called when a thread has ended. Completes the cluster's barrier if only that thread was
-   missing. */
-void async_ended(struct async *async);
 extern const struct cpu_async async_hooks;
 
 /* ---- shared_address.c ----------------------------------------------------------------------- */
@@ -144,7 +137,8 @@ int copies_open(struct copies **out, cugen_error *err);
 void copies_close(struct copies *copies);
 void copies_begin(struct copies *copies);
 void copies_end(struct copies *copies);
-bool copies_step(struct copies *copies);
+/* Lets one load that is under way arrive. Returns false if there is none. */
+bool copies_step(struct async *async);
 
 void copies_tensor_load(unsigned to, const void *map, unsigned barrier, const int *at,
                         unsigned blocks);
@@ -154,15 +148,10 @@ void copies_bulk_store(void *to, unsigned from, unsigned bytes);
 void copies_commit(void);
 void copies_wait(unsigned newest);
 
-/* ---- thread_copies.c ------------------------------------------------------------------------ */
-
-int thread_copies_open(struct thread_copies **out, cugen_error *err);
-void thread_copies_close(struct thread_copies *copies);
-void thread_copies_begin(struct thread_copies *copies);
-
-void thread_copies_add(const struct cpu_copy *copy);
-void thread_copies_commit(void);
-int thread_copies_next(unsigned newest, struct cpu_copy *out);
+/* A thread's own copies, for the hooks copy_begin, copy_commit and copy_next. */
+void copies_own_add(const struct cpu_copy *copy);
+void copies_own_commit(void);
+int copies_own_next(unsigned newest, struct cpu_copy *out);
 
 /* ---- warpgroup.c ---------------------------------------------------------------------------- */
 

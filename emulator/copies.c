@@ -1,6 +1,9 @@
-/* The copy engine: asynchronous copies between global and shared memory. Loads arrive when no
-   thread can run, stores when a thread waits for them or the block ends. The late arrival gives a
-   missing or weak wait an effect. PTX ISA, "Tensor copy", "cp.async.bulk". */
+/* Asynchronous copies between global and shared memory, all as late as a GPU may make them, which
+   gives a missing or weak wait an effect. Loads of the copy engine arrive when no thread can run,
+   its stores when a thread waits for them or the block ends. PTX ISA, "Tensor copy",
+   "cp.async.bulk". A thread's own copies (cp.async) are only recorded here, in the groups that the
+   thread waits for; the thread makes each copy when it waits for the copy's group. PTX ISA,
+   "Non-bulk copy". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,9 +31,22 @@ struct list { /* the copies from `first` on are under way */
   size_t first, count, room;
 };
 
+/* A thread's own copies. */
+struct own_copy {
+  struct cpu_copy copy;
+  unsigned group;
+};
+struct queue {
+  struct own_copy *copies;
+  size_t first, count, room;
+  unsigned groups; /* committed groups */
+};
+
 struct copies {
   struct list loads, stores;
   unsigned groups[FIBERS_SLOTS]; /* number of groups that each thread has committed */
+  unsigned slots;                /* 1 + the highest slot with a queue in use */
+  struct queue queues[FIBERS_SLOTS];
 };
 
 int copies_open(struct copies **out, cugen_error *err) {
@@ -42,13 +58,22 @@ void copies_close(struct copies *copies) {
   if (!copies) return;
   free(copies->loads.copies);
   free(copies->stores.copies);
+  for (size_t i = 0; i < FIBERS_SLOTS; i++) free(copies->queues[i].copies);
   free(copies);
 }
 
-void copies_begin(struct copies *copies) {
+/* Forgets the copies of the engine. */
+static void forget_engine(struct copies *copies) {
   copies->loads.first = copies->loads.count = 0;
   copies->stores.first = copies->stores.count = 0;
   memset(copies->groups, 0, sizeof copies->groups);
+}
+
+void copies_begin(struct copies *copies) {
+  forget_engine(copies);
+  for (struct queue *queue = copies->queues; queue < copies->queues + copies->slots; queue++)
+    queue->first = queue->count = queue->groups = 0;
+  copies->slots = 0;
 }
 
 static struct copy *copies_add(struct list *list) {
@@ -211,30 +236,28 @@ void copies_bulk_load(unsigned to, const void *from, unsigned bytes, unsigned ba
   begin_load(&load);
 }
 
-static void copies_land(const struct copy *load, unsigned rank) {
-  const unsigned lines = line_count(load);
-  for (unsigned line = 0; line < lines; line++) load_line(load, line, rank);
-  if (!load->tensor) {
-    touch_global(load, load->global, load->bytes, 0);
-    memcpy(async_shared(load->shared, rank, load->bytes), load->global, load->bytes);
-  }
-  const struct arrival arrival = {.rank = rank,
-                                  .barrier = load->barrier,
-                                  .bytes = load->bytes,
-                                  .slot = load->slot,
-                                  .epoch = load->epochs[rank],
-                                  .site = load->site};
-  OBSERVE(fibers_observer(), copy_landed, async_raw(load->shared, rank), load->bytes,
-          load->epochs[rank]);
-  mbarrier_complete(fibers_async(), &arrival);
-}
-
-bool copies_step(struct copies *copies) {
-  struct list *loads = &copies->loads;
+bool copies_step(struct async *async) {
+  struct list *loads = &async->copies->loads;
   if (loads->first == loads->count) return false;
   const struct copy load = loads->copies[loads->first++];
-  for (unsigned rank = 0; rank < FIBERS_BLOCKS; rank++)
-    if (load.blocks >> rank & 1) copies_land(&load, rank);
+  const unsigned lines = line_count(&load);
+  for (unsigned rank = 0; rank < FIBERS_BLOCKS; rank++) {
+    if (!(load.blocks >> rank & 1)) continue;
+    for (unsigned line = 0; line < lines; line++) load_line(&load, line, rank);
+    if (!load.tensor) {
+      touch_global(&load, load.global, load.bytes, 0);
+      memcpy(async_shared(load.shared, rank, load.bytes), load.global, load.bytes);
+    }
+    const struct arrival arrival = {.rank = rank,
+                                    .barrier = load.barrier,
+                                    .bytes = load.bytes,
+                                    .slot = load.slot,
+                                    .epoch = load.epochs[rank],
+                                    .site = load.site};
+    OBSERVE(fibers_observer(), copy_landed, async_raw(load.shared, rank), load.bytes,
+            load.epochs[rank]);
+    mbarrier_complete(async, &arrival);
+  }
   return true;
 }
 
@@ -306,5 +329,39 @@ void copies_end(struct copies *copies) {
         "the block ends while this copy may still read its shared memory: it is not waited for");
     finish_store(&stores->copies[i]);
   }
-  copies_begin(copies);
+  forget_engine(copies);
+}
+
+/* ---- A thread's own copies ------------------------------------------------------------------ */
+
+static struct queue *own_queue(void) {
+  struct copies *copies = fibers_async()->copies;
+  const unsigned slot = fibers_current()->slot;
+  if (copies->slots <= slot) copies->slots = slot + 1;
+  return &copies->queues[slot];
+}
+
+void copies_own_add(const struct cpu_copy *copy) {
+  struct queue *queue = own_queue();
+  fibers_async()->used = true;
+  if (queue->first == queue->count) queue->first = queue->count = 0;
+  struct own_copy *grown = array_reserve(queue->copies, &queue->room, queue->count, sizeof *grown);
+  if (!grown) fibers_trap("no memory for a copy that is on its way");
+  queue->copies = grown;
+  queue->copies[queue->count++] = (struct own_copy){*copy, queue->groups};
+}
+
+void copies_own_commit(void) {
+  fibers_async()->used = true;
+  own_queue()->groups++;
+}
+
+int copies_own_next(unsigned newest, struct cpu_copy *out) {
+  struct queue *queue = own_queue();
+  if (queue->first == queue->count) return 0;
+  const struct own_copy *oldest = &queue->copies[queue->first];
+  if (newest != CPU_COPY_ALL && oldest->group + newest >= queue->groups) return 0;
+  *out = oldest->copy;
+  queue->first++;
+  return 1;
 }

@@ -44,7 +44,7 @@ static void thread_ended(struct fibers *all) {
   all->live--;
   block->live--;
   if (block->live && block->arrived == block->live) collective_release(all, all->current.rank);
-  async_ended(all->async);
+  barriers_try_cluster(all->async);
   for (unsigned left = warp->waiting; left; left &= left - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(left);
     if (warp->waiting >> lane & 1)
@@ -137,7 +137,7 @@ int fibers_open(struct fibers **out, cugen_error *err) {
   struct fibers *all = calloc(1, sizeof *all);
   if (!all) return error_memory(err);
   all->thread_main = fiber_main;
-  all->step = async_step;
+  all->step = copies_step;
   all->guard = (size_t)sysconf(_SC_PAGESIZE);
   all->stride = all->guard + FIBERS_STACK_BYTES;
   all->stacks = mmap(NULL, FIBERS_SLOTS * all->stride, PROT_NONE,
@@ -181,34 +181,6 @@ static void prepare_positions(struct fibers *all, struct cpu_dim3 block) {
   all->positions_of = block;
 }
 
-static int check_shape(const struct fiber_launch *launch, cugen_error *err) {
-  const struct cpu_dim3 *grid = &launch->grid, *block = &launch->block;
-  const bool empty = !grid->x || !grid->y || !grid->z || !block->x || !block->y || !block->z;
-  const bool wide =
-      block->x > FIBERS_THREADS || block->y > FIBERS_THREADS || block->z > FIBERS_THREADS;
-  if (!empty && !wide && (uint64_t)block->x * block->y * block->z <= FIBERS_THREADS)
-    return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_DEVICE,
-                   "cannot launch a grid of %ux%ux%u blocks of %ux%ux%u threads: every number must "
-                   "be at least 1, "
-                   "and a block may have %d threads",
-                   grid->x, grid->y, grid->z, block->x, block->y, block->z, FIBERS_THREADS);
-}
-
-static int fibers_check_cluster(const struct fiber_launch *launch, const struct cpu_dim3 *cluster,
-                                cugen_error *err) {
-  const struct cpu_dim3 *grid = &launch->grid;
-  const bool whole =
-      grid->x % cluster->x == 0 && grid->y % cluster->y == 0 && grid->z % cluster->z == 0;
-  if (whole && (uint64_t)cluster->x * cluster->y * cluster->z <= FIBERS_BLOCKS) return CUGEN_OK;
-  return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
-                         "the cpu device runs clusters of at most %d blocks, and whole ones: not a "
-                         "grid of %ux%ux%u blocks in "
-                         "clusters of %ux%ux%u",
-                         FIBERS_BLOCKS, grid->x, grid->y, grid->z, cluster->x, cluster->y,
-                         cluster->z);
-}
-
 /* Resets every stack after a launch was given up, and returns the fault as an error. */
 static int clear_up(struct fibers *all, cugen_error *err) {
   all->idle_count = 0;
@@ -246,38 +218,31 @@ static int begin_observer(const struct fibers *all, const struct fiber_launch *l
   return observer ? observer->ops->begin(observer->watch, &observed, err) : CUGEN_OK;
 }
 
-static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
-  *launch->builtins = (struct cpu_builtins){.block_size = launch->block,
-                                            .grid_size = launch->grid,
-                                            .dynamic_shared = launch->dynamic_shared,
-                                            .cluster_size = all->cluster,
-                                            .cooperative = launch->cooperative};
-  all->launch = launch;
-  all->current.rank = 0;
-  context_adopt(&all->caller);
-  all->active = &all->caller;
-  fibers_running = all;
-  all->fault.text[0] = '\0';
-  all->number = 0;
-  choose_block(all, 0);
-  start_block(all);
-  struct fiber *first = fibers_take_idle(all);
-  fibers_start_next(all, first);
-  fibers_switch_to(all, &first->context);
-  fibers_running = NULL;
-}
-
 static int prepare_shape(struct fibers *all, const struct fiber_launch *launch, cugen_error *err) {
-  const struct cpu_dim3 *asked = &launch->cluster;
+  const struct cpu_dim3 *grid = &launch->grid, *block = &launch->block, *asked = &launch->cluster;
   const struct cpu_dim3 cluster = {asked->x ? asked->x : 1, asked->y ? asked->y : 1,
                                    asked->z ? asked->z : 1};
-  int status = check_shape(launch, err);
-  if (!status) status = fibers_check_cluster(launch, &cluster, err);
-  if (status) return status;
+  const bool empty = !grid->x || !grid->y || !grid->z || !block->x || !block->y || !block->z;
+  const bool wide =
+      block->x > FIBERS_THREADS || block->y > FIBERS_THREADS || block->z > FIBERS_THREADS;
+  if (empty || wide || (uint64_t)block->x * block->y * block->z > FIBERS_THREADS)
+    return error_set(err, CUGEN_ERROR_DEVICE,
+                     "cannot launch a grid of %ux%ux%u blocks of %ux%ux%u threads: every number "
+                     "must be at least 1, and a block may have %d threads",
+                     grid->x, grid->y, grid->z, block->x, block->y, block->z, FIBERS_THREADS);
+  const bool whole =
+      grid->x % cluster.x == 0 && grid->y % cluster.y == 0 && grid->z % cluster.z == 0;
+  if (!whole || (uint64_t)cluster.x * cluster.y * cluster.z > FIBERS_BLOCKS)
+    return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
+                           "the cpu device runs clusters of at most %d blocks, and whole ones: not "
+                           "a grid of %ux%ux%u blocks in clusters of %ux%ux%u",
+                           FIBERS_BLOCKS, grid->x, grid->y, grid->z, cluster.x, cluster.y,
+                           cluster.z);
+
   struct current *current = &all->current;
   all->cluster = cluster;
   current->blocks = cluster.x * cluster.y * cluster.z;
-  current->threads = launch->block.x * launch->block.y * launch->block.z;
+  current->threads = block->x * block->y * block->z;
   current->padded = (current->threads + FIBERS_LANES - 1) / FIBERS_LANES * FIBERS_LANES;
   all->slots = (current->blocks - 1) * current->padded + current->threads;
 
@@ -302,7 +267,24 @@ int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_e
   prepare_positions(fibers, launch->block);
   status = begin_observer(fibers, launch, err);
   if (status) return status;
-  run_grid(fibers, launch);
+  *launch->builtins = (struct cpu_builtins){.block_size = launch->block,
+                                            .grid_size = launch->grid,
+                                            .dynamic_shared = launch->dynamic_shared,
+                                            .cluster_size = fibers->cluster,
+                                            .cooperative = launch->cooperative};
+  fibers->launch = launch;
+  fibers->current.rank = 0;
+  context_adopt(&fibers->caller);
+  fibers->active = &fibers->caller;
+  fibers_running = fibers;
+  fibers->fault.text[0] = '\0';
+  fibers->number = 0;
+  choose_block(fibers, 0);
+  start_block(fibers);
+  struct fiber *first = fibers_take_idle(fibers);
+  fibers_start_next(fibers, first);
+  fibers_switch_to(fibers, &first->context); /* returns when the grid has ended */
+  fibers_running = NULL;
   if (launch->observer) launch->observer->ops->end(launch->observer->watch);
   return fibers->fault.text[0] ? clear_up(fibers, err) : CUGEN_OK;
 }

@@ -201,12 +201,12 @@ static void memory_copy(struct iptx_run *run, const struct iptx_instruction *i) 
   if (from_bytes) memory_check_alignment(run, all.from, bytes, 0);
   if (from_bytes) iptx_note(run, all.from, from_bytes, CPU_ASYNC);
   iptx_note(run, all.to, bytes, CPU_WRITE | CPU_ASYNC);
-  thread_copies_add(&all);
+  copies_own_add(&all);
 }
 
 static void memory_finish(const struct iptx_run *run, unsigned newest) {
   struct cpu_copy done;
-  while (thread_copies_next(newest, &done)) {
+  while (copies_own_next(newest, &done)) {
     if (run->watch) run->watch->arrived(done.to, done.bytes, run->site);
     if (done.from_bytes) memcpy(done.to, done.from, done.from_bytes);
     memset((char *)done.to + done.from_bytes, 0, done.bytes - done.from_bytes);
@@ -251,15 +251,6 @@ static void mbarrier_until(struct iptx_run *run, const struct iptx_instruction *
   iptx_put(run, i, 0, 1);
 }
 
-/* Makes the thread's copies now, before the arrival. Without .noinc this arrival is one that the
-   phase expects in addition. */
-static void copy_arrive(struct iptx_run *run, const struct iptx_instruction *i) {
-  const unsigned at = iptx_shared(run, i, 0);
-  memory_finish(run, CPU_COPY_ALL);
-  iptx_at_site(run);
-  if (iptx_has(i, IPTX_W_NOINC)) mbarrier_arrive(at, 0);
-}
-
 /* ---- The copy engine ------------------------------------------------------------------------ */
 
 /* cp.async.bulk.shared.global [to], [from], bytes, [barrier]; or .global.shared [to], [from],
@@ -297,22 +288,28 @@ static void bulk_tensor(struct iptx_run *run, const struct iptx_instruction *i) 
 
 static void cp(struct iptx_run *run, const struct iptx_instruction *i) {
   const bool by_engine = iptx_has(i, IPTX_W_BULK);
-  if (iptx_has(i, IPTX_W_MBARRIER) && iptx_has(i, IPTX_W_ARRIVE) && !by_engine)
-    copy_arrive(run, i);
-  else if (iptx_has(i, IPTX_W_COMMIT_GROUP))
-    (by_engine ? copies_commit : thread_copies_commit)();
-  else if (iptx_has(i, IPTX_W_WAIT_GROUP) && by_engine)
-    copies_wait((unsigned)iptx_get(run, i, 0, IPTX_U32));
-  else if (iptx_has(i, IPTX_W_WAIT_GROUP))
-    memory_finish(run, (unsigned)iptx_get(run, i, 0, IPTX_U32));
-  else if (iptx_has(i, IPTX_W_WAIT_ALL))
+  if (iptx_has(i, IPTX_W_MBARRIER) && iptx_has(i, IPTX_W_ARRIVE) && !by_engine) {
+    /* Makes the thread's copies now, before the arrival. Without .noinc this arrival is one that
+       the phase expects in addition. */
+    const unsigned at = iptx_shared(run, i, 0);
     memory_finish(run, CPU_COPY_ALL);
-  else if (iptx_has(i, IPTX_W_TENSOR))
+    iptx_at_site(run);
+    if (iptx_has(i, IPTX_W_NOINC)) mbarrier_arrive(at, 0);
+  } else if (iptx_has(i, IPTX_W_COMMIT_GROUP)) {
+    (by_engine ? copies_commit : copies_own_commit)();
+  } else if (iptx_has(i, IPTX_W_WAIT_GROUP) && by_engine) {
+    copies_wait((unsigned)iptx_get(run, i, 0, IPTX_U32));
+  } else if (iptx_has(i, IPTX_W_WAIT_GROUP)) {
+    memory_finish(run, (unsigned)iptx_get(run, i, 0, IPTX_U32));
+  } else if (iptx_has(i, IPTX_W_WAIT_ALL)) {
+    memory_finish(run, CPU_COPY_ALL);
+  } else if (iptx_has(i, IPTX_W_TENSOR)) {
     bulk_tensor(run, i);
-  else if (by_engine)
+  } else if (by_engine) {
     bulk(run, i);
-  else
+  } else {
     memory_copy(run, i);
+  }
 }
 
 #define ANY IPTX_W_COUNT
