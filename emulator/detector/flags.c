@@ -18,17 +18,6 @@ void flags_block(struct watch *w) {
   f->releases[f->release_count++] = (struct flag_release){.block_epoch = w->hb.block_epoch};
 }
 
-static void keep_release(struct watch *w, const struct access *a) {
-  struct flags *f = &w->flags;
-  struct flag_release *last = f->release_count ? &f->releases[f->release_count - 1] : NULL;
-  if (!last || last->block_epoch != w->hb.block_epoch) return;
-  last->epoch = w->hb.epoch;
-  last->barrier = w->hb.barrier_epoch[a->thread / w->hb.padded];
-  last->fence = ra_last_fence(w->ra, a->thread);
-  last->thread = a->thread;
-  last->site = a->site;
-}
-
 void flags_use(const struct access *a, const struct cell *cell) {
   struct watch *w = a->watch;
   struct flags *f = &w->flags;
@@ -41,7 +30,14 @@ void flags_use(const struct access *a, const struct cell *cell) {
   if (reads && other && found->epoch >= w->hb.launch_epoch)
     f->uses[f->use_count++ % FLAG_USES] = (struct flag_use){
         .at = a->at, .epoch = w->hb.epoch, .thread = a->thread, .site = a->site, .found = *found};
-  if (a->kind & CPU_WRITE) keep_release(w, a);
+  struct flag_release *last = f->release_count ? &f->releases[f->release_count - 1] : NULL;
+  if (a->kind & CPU_WRITE && last && last->block_epoch == w->hb.block_epoch)
+    *last = (struct flag_release){.block_epoch = last->block_epoch,
+                                  .epoch = w->hb.epoch,
+                                  .barrier = w->hb.barrier_epoch[a->thread / w->hb.padded],
+                                  .fence = ra_last_fence(w->ra, a->thread),
+                                  .site = a->site,
+                                  .thread = a->thread};
   w->hb.epoch++; /* so that the thread's next action is later than this one */
 }
 

@@ -1,27 +1,8 @@
 /* Choosing the next block, in this process or in parallel processes; see speculation.h. */
 #include "state.h"
 
-/* Returns true if blocks may run in processes, and the remaining blocks take long enough to start
-   these. */
-static bool worth_processes(const struct watch *w, uint64_t next) {
-  static const double pays = 0.06; /* seconds */
-  if (w->entangled || w->fenced || w->report->processes < 2) return false;
-  const double spent = (double)(clock() - w->began) / CLOCKS_PER_SEC;
-  return spent > pays / 6 && spent * (double)(w->blocks - next) / (double)next > pays;
-}
-
 static struct launch_counters *current_counters(const struct watch *w) {
   return &w->report->launches[w->report->launch_count - 1];
-}
-
-static void blocks_become_process(struct watch *w) {
-  struct watch_report *own = speculation_report(w->speculation);
-  *own = *w->report;
-  own->elsewhere = 0;
-  for (uint32_t i = 0; i < own->finding_count; i++) own->findings[i].count = 0;
-  w->report = own;
-  traffic_move(w->traffic, current_counters(w));
-  access_forget(w); /* from here on accesses are claimed */
 }
 
 static uint64_t next_in_process(struct watch *w) {
@@ -77,7 +58,13 @@ static uint64_t speculate(struct watch *w, uint64_t next, uint64_t step) {
       speculation_run(memory, w->region_count, processes, &range, &w->speculation);
   struct speculation *speculation = w->speculation;
   if (outcome == SPECULATION_CHILD) {
-    blocks_become_process(w);
+    struct watch_report *own = speculation_report(w->speculation);
+    *own = *w->report;
+    own->elsewhere = 0;
+    for (uint32_t i = 0; i < own->finding_count; i++) own->findings[i].count = 0;
+    w->report = own;
+    traffic_move(w->traffic, current_counters(w));
+    access_forget(w); /* from here on accesses are claimed */
     return next_in_process(w);
   }
   w->speculation = NULL;
@@ -108,5 +95,9 @@ uint64_t parallel_next(struct watch *w) {
   if (w->speculation) return next_in_process(w);
   const uint64_t next = w->block + step;
   if (next >= w->blocks) return w->blocks;
-  return worth_processes(w, next) ? speculate(w, next, step) : next;
+  if (w->entangled || w->fenced || w->report->processes < 2) return next;
+  /* the remaining blocks must take long enough to start processes */
+  const double pays = 0.06, spent = (double)(clock() - w->began) / CLOCKS_PER_SEC; /* seconds */
+  const double rest = spent * (double)(w->blocks - next) / (double)next;
+  return spent > pays / 6 && rest > pays ? speculate(w, next, step) : next;
 }

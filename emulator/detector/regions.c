@@ -147,17 +147,6 @@ static uintptr_t dynamic_rank(const struct watch *w, uintptr_t at) {
   return offset < w->launch.blocks * room ? offset / room : w->launch.blocks;
 }
 
-static void access_dynamic(struct access *a, uintptr_t rank) {
-  struct region *dynamic = &a->watch->dynamic[rank];
-  a->region = dynamic;
-  if (a->at >= dynamic->start && a->at + a->bytes <= dynamic->end) {
-    shadow_visit(a);
-    regions_count(a, dynamic->name);
-    return;
-  }
-  finding_add(a, CUGEN_FINDING_OUT_OF_BOUNDS, NULL);
-}
-
 static struct region *find_region(struct watch *w, uintptr_t at) {
   const struct region *recent = &w->regions[w->recent];
   if (w->region_count && at - recent->start < recent->end - recent->start)
@@ -246,13 +235,20 @@ static void access_global(struct access *a) {
 void regions_visit(struct access *a) {
   struct watch *w = a->watch;
   const struct region *shared = &w->shared[0];
-  uintptr_t rank;
-  if (a->at - shared->start < shared->end - shared->start)
+  const uintptr_t rank = dynamic_rank(w, a->at);
+  if (a->at - shared->start < shared->end - shared->start) {
     access_static(a);
-  else if ((rank = dynamic_rank(w, a->at)) < w->launch.blocks)
-    access_dynamic(a, rank);
-  else
+  } else if (rank == w->launch.blocks) {
     access_global(a);
+  } else {
+    a->region = &w->dynamic[rank];
+    if (a->at < a->region->start || a->at + a->bytes > a->region->end) {
+      finding_add(a, CUGEN_FINDING_OUT_OF_BOUNDS, NULL);
+      return;
+    }
+    shadow_visit(a);
+    regions_count(a, a->region->name);
+  }
 }
 
 static bool regions_part_of(const struct region *region, uintptr_t start, uintptr_t end,
@@ -330,18 +326,6 @@ static int regions_make_shared(struct watch *w, cugen_error *err) {
   return status;
 }
 
-/* Writes the name of a variable. A variable smaller than the buffer of its name holds the buffer's
-   address: "&data". */
-static void name_variable(const struct watch *w, const struct image_variable *from,
-                          char out[WATCH_NAME]) {
-  bool address = false;
-  for (size_t i = 0; i < w->region_count; i++)
-    address |= strcmp(w->regions[i].name, from->name) == 0 &&
-               from->end - from->start < w->regions[i].end - w->regions[i].start;
-  out[0] = '&';
-  memcpy(out + address, from->name, (size_t)(WATCH_NAME - 1 - address));
-}
-
 static int make_variables(struct watch *w, const struct image_memory *memory, cugen_error *err) {
   enum { BEHIND = 256 };
   int status = CUGEN_OK;
@@ -356,7 +340,13 @@ static int make_variables(struct watch *w, const struct image_memory *memory, cu
                          .high = from->end + BEHIND,
                          .read_only = from->constant,
                          .variable = true};
-    name_variable(w, from, r->name);
+    /* A variable smaller than the buffer of its name holds the buffer's address: "&data". */
+    bool address = false;
+    for (size_t b = 0; b < w->region_count; b++)
+      address |= strcmp(w->regions[b].name, from->name) == 0 &&
+                 from->end - from->start < w->regions[b].end - w->regions[b].start;
+    r->name[0] = '&';
+    memcpy(r->name + address, from->name, (size_t)(WATCH_NAME - 1 - address));
     status = shadow_make(r, err);
   }
   return status;

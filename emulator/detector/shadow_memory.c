@@ -125,15 +125,6 @@ static void check_read(const struct access *a, const struct cell *cell,
     check_last(a, cell, then, then->kind & CPU_ASYNC && then->kind & OBSERVED_PROXY);
 }
 
-static void check_reads(const struct access *a, const struct cell *cell, unsigned bytes) {
-  if (cell->more & CELL_READS) {
-    const struct read_cell *reads = &a->region->reads[cell - a->region->cells];
-    check_read(a, cell, &reads->last, bytes);
-    check_read(a, cell, &reads->other, bytes);
-  }
-  check_read(a, cell, &shadow_rare(a->region, cell)->before, bytes);
-}
-
 static void keep_read(const struct access *a, struct cell *cell, const struct last_access *now) {
   const struct happens_before *hb = &a->watch->hb;
   struct read_cell *reads = &a->region->reads[cell - a->region->cells];
@@ -156,30 +147,19 @@ static struct byte_cell *byte_cells(const struct access *a, const struct cell *c
   return region->bytes ? region->bytes + WATCH_WORD * (cell - region->cells) : NULL;
 }
 
-static void check_byte(const struct access *a, const struct cell *cell,
-                       const struct byte_cell *byte, unsigned bit) {
-  const struct last_access *write = &byte->write;
-  const bool known = write->epoch == cell->write.epoch && write->thread == cell->write.thread;
-  if (!known && shadow_memory_is_open(a, write, bit))
-    check_last(a, cell, write, write->kind & CPU_ASYNC);
-  for (int i = 0; i < 2 && a->kind & CPU_WRITE; i++)
-    if (shadow_memory_is_open(a, &byte->reads[i], bit)) check_last(a, cell, &byte->reads[i], false);
-}
-
 static void shadow_memory_check_bytes(const struct access *a, const struct cell *cell,
                                       unsigned bytes) {
   const struct byte_cell *all = byte_cells(a, cell);
-  for (unsigned i = 0; i < WATCH_WORD && all; i++)
-    if (bytes >> i & 1) check_byte(a, cell, &all[i], 1u << i);
-}
-
-static void keep_byte(struct byte_cell *byte, const struct last_access *now) {
-  if (now->kind & CPU_WRITE) {
-    byte->write = *now;
-    return;
+  for (unsigned i = 0; i < WATCH_WORD && all; i++) {
+    const struct last_access *write = &all[i].write, *reads = all[i].reads;
+    const unsigned bit = 1u << i;
+    if (!(bytes & bit)) continue;
+    const bool known = write->epoch == cell->write.epoch && write->thread == cell->write.thread;
+    if (!known && shadow_memory_is_open(a, write, bit))
+      check_last(a, cell, write, write->kind & CPU_ASYNC);
+    for (int r = 0; r < 2 && a->kind & CPU_WRITE; r++)
+      if (shadow_memory_is_open(a, &reads[r], bit)) check_last(a, cell, &reads[r], false);
   }
-  if (byte->reads[0].thread != now->thread) byte->reads[1] = byte->reads[0];
-  byte->reads[0] = *now;
 }
 
 /* Atomic and asynchronous operations access whole words, or count for the whole word. Where threads
@@ -188,8 +168,16 @@ static void keep_bytes(const struct access *a, struct cell *cell, const struct l
   if (now->kind & (CPU_ATOMIC | CPU_ASYNC | OBSERVED_ENGINE)) return;
   if (!a->region->shared && !(now->kind & CPU_WRITE)) return;
   struct byte_cell *all = byte_cells(a, cell);
-  for (unsigned i = 0; i < WATCH_WORD && all; i++)
-    if (now->bytes >> i & 1) keep_byte(&all[i], now);
+  for (unsigned i = 0; i < WATCH_WORD && all; i++) {
+    struct last_access *reads = all[i].reads;
+    if (!(now->bytes >> i & 1)) continue;
+    if (now->kind & CPU_WRITE) {
+      all[i].write = *now;
+      continue;
+    }
+    if (reads[0].thread != now->thread) reads[1] = reads[0];
+    reads[0] = *now;
+  }
   cell->split = all != NULL;
 }
 
@@ -256,7 +244,12 @@ void shadow_visit_word(const struct access *a, struct cell *cell, unsigned bytes
     keep_read(a, cell, &now);
     return;
   }
-  check_reads(a, cell, bytes);
+  if (cell->more & CELL_READS) {
+    const struct read_cell *reads = &a->region->reads[cell - a->region->cells];
+    check_read(a, cell, &reads->last, bytes);
+    check_read(a, cell, &reads->other, bytes);
+  }
+  check_read(a, cell, &shadow_rare(a->region, cell)->before, bytes);
   keep_write(a, cell, &now);
   if (bytes == WATCH_WHOLE_WORD) cell->split = 0;
 }

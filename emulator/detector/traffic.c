@@ -111,19 +111,6 @@ struct traffic_site *traffic_site(struct traffic *t, uint32_t site, const char *
   return made;
 }
 
-static struct instance *instance_at(struct trail *trail, unsigned pass) {
-  if (pass >= trail->room) {
-    const unsigned room = trail->room ? trail->room * 4 : 8;
-    struct instance *grown = realloc(trail->instances, room * sizeof *grown);
-    if (!grown) return NULL;
-    memset(grown + trail->room, 0, (room - trail->room) * sizeof *grown);
-    trail->instances = grown;
-    trail->room = room;
-  }
-  if (pass >= trail->used) trail->used = pass + 1;
-  return &trail->instances[pass];
-}
-
 void traffic_access(struct traffic *t, struct traffic_site *s, unsigned thread, uintptr_t at) {
   const unsigned warp = thread / WARP, lane = thread % WARP;
   if (!s) return;
@@ -131,8 +118,16 @@ void traffic_access(struct traffic *t, struct traffic_site *s, unsigned thread, 
   const unsigned pass = trail->passes[lane];
   if (pass >= MOST_PASSES) return;
   if (!trail->used) t->used[warp][t->used_count[warp]++] = s;
-  struct instance *instance = instance_at(trail, pass);
-  if (!instance) return;
+  if (pass >= trail->room) {
+    const unsigned room = trail->room ? trail->room * 4 : 8;
+    struct instance *grown = realloc(trail->instances, room * sizeof *grown);
+    if (!grown) return;
+    memset(grown + trail->room, 0, (room - trail->room) * sizeof *grown);
+    trail->instances = grown;
+    trail->room = room;
+  }
+  if (pass >= trail->used) trail->used = pass + 1;
+  struct instance *instance = &trail->instances[pass];
   instance->at[lane] = at;
   instance->lanes |= 1u << lane;
   trail->passes[lane]++;
