@@ -15,18 +15,6 @@ enum { NAMED_SYNCS = 2 * FIBERS_BLOCKS * ASYNC_MOST_MBARRIERS };
 _Static_assert(NAMED_SYNCS + FIBERS_BLOCKS * ASYNC_NAMED <= OBSERVER_SYNCS,
                "syncs of all barriers");
 
-/* Reports a thread that arrives without being ordered after the last round of the barrier, because
-   the barrier might count the thread in that round. */
-static void check_round(const struct named_barrier *barrier, unsigned slot, const void *site) {
-  const struct observer *observer = fibers_observer();
-  if (!observer || !barrier->completed ||
-      observer->ops->knows(observer->watch, slot, barrier->last, barrier->completed))
-    return;
-  async_misuse(CUGEN_FINDING_ASYNC_MISUSE, site, slot,
-               "comes to a named barrier, and nothing makes it wait for the end of the barrier's "
-               "last round: it may be counted in that round, in place of another thread");
-}
-
 void barriers_named(unsigned number, unsigned threads, int wait) {
   const void *site = async_site(__builtin_return_address(0));
   const struct observer *observer = fibers_observer();
@@ -39,7 +27,13 @@ void barriers_named(unsigned number, unsigned threads, int wait) {
   if (barrier->arrived && barrier->threads != threads)
     async_trap(site, "threads at one barrier say that it has different numbers of threads");
   barrier->threads = threads;
-  check_round(barrier, slot, site);
+  /* A thread that arrives without being ordered after the barrier's last round might be counted in
+     that round. */
+  if (observer && barrier->completed &&
+      !observer->ops->knows(observer->watch, slot, barrier->last, barrier->completed))
+    async_misuse(CUGEN_FINDING_ASYNC_MISUSE, site, slot,
+                 "comes to a named barrier, and nothing makes it wait for the end of the barrier's "
+                 "last round: it may be counted in that round, in place of another thread");
   OBSERVE(observer, release, slot, sync);
   if (++barrier->arrived == threads) {
     barrier->arrived = 0;

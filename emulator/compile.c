@@ -36,8 +36,7 @@ static const char *const flags[] = {"-std=c++17", "-O2", "-march=native", "-fPIC
                                     "-fno-finite-loops", "-fno-exceptions", "-fno-rtti",
                                     /* Ubuntu's compilers define this macro; the C library's headers
                                        would then define memcpy, which shim/watch.h defines */
-                                    "-U_FORTIFY_SOURCE"};
-enum { FLAG_COUNT = sizeof flags / sizeof *flags };
+                                    "-U_FORTIFY_SOURCE", NULL};
 
 /* Options of g++ for kernels that are not watched. The loop vectoriser of g++ 12.2 reads a whole
    vector where a loop uses only its first part at an unknown stride, and so reads past the end of a
@@ -47,8 +46,7 @@ static const char *const gcc_flags[] = {"-fno-tree-loop-vectorize", "-fpeel-loop
                                         "-nodefaultlibs",
                                         "-fno-threadsafe-statics", /* one thread runs a launch */
                                         /* keeps a division by a value that is known to be 0 */
-                                        "-fno-isolate-erroneous-paths-dereference"};
-enum { GCC_COUNT = sizeof gcc_flags / sizeof *gcc_flags };
+                                        "-fno-isolate-erroneous-paths-dereference", NULL};
 
 /* Options of g++ for watched kernels: calls before accesses; no scalar replacement, which would
    split a float4 into four accesses; barriers are not merged; arrays and gaps stay as the source
@@ -62,8 +60,8 @@ static const char *const watched_flags[] = {
        needed */
     "-Wl,--as-needed", "-fno-delete-null-pointer-checks", /* keeps a write to a null pointer */
     "-fno-isolate-erroneous-paths-dereference",
-    "-fno-tree-loop-distribute-patterns" /* no memset, which would report nothing */};
-enum { WATCHED_COUNT = sizeof watched_flags / sizeof *watched_flags };
+    "-fno-tree-loop-distribute-patterns", /* no memset, which would report nothing */
+    NULL};
 
 /* Options of clang++ for watched kernels, which cannot keep a float4 whole. Common code of two
    branches is not merged, because merged code would have neither branch's line. DWARF 4, because
@@ -88,11 +86,8 @@ static const char *const clang_flags[] = {"-fsanitize=thread",
                                           "-fno-threadsafe-statics",
                                           "-fno-delete-null-pointer-checks",
                                           "-nodefaultlibs",
-                                          "-Wno-unused-command-line-argument"};
-enum {
-  CLANG_COUNT = sizeof clang_flags / sizeof *clang_flags,
-  OWN_MOST = CLANG_COUNT > WATCHED_COUNT ? CLANG_COUNT : WATCHED_COUNT
-};
+                                          "-Wno-unused-command-line-argument",
+                                          NULL};
 
 /* The calls before accesses require an alignment of at most 8 bytes, and do not know a vector's
    parts. So sources with CUDA's vector types get the compiler's own checks of alignment. Other
@@ -106,8 +101,7 @@ static const char wide_flag[] = "-fsanitize=alignment";
 
 /* For a watched kernel whose accesses must stay in place: otherwise a read that only one branch
    needs is moved into that branch. */
-static const char *const at_source_flags[] = {"-fno-tree-sink", wide_flag};
-enum { AT_SOURCE_COUNT = sizeof at_source_flags / sizeof *at_source_flags };
+static const char *const at_source_flags[] = {"-fno-tree-sink", wide_flag, NULL};
 
 /* A growing heap costs page faults: use large pages, and more of them at a time (glibc 2.35). */
 #define COMPILER_HEAP "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.top_pad=33554432"
@@ -121,7 +115,14 @@ static const char symbols[] = "{ local: _ZZ*; };\n";
 
 /* The dump files of the passes that move code towards its use, a file for each run of a pass. */
 static const char *const sink_passes[] = {"sink1", "sink2"};
-enum { SINK_PASSES = sizeof sink_passes / sizeof *sink_passes };
+enum {
+  SINK_PASSES = sizeof sink_passes / sizeof *sink_passes,
+  /* the most words of a command: all options, and those that depend on the request */
+  WORDS_MOST = (sizeof flags + sizeof gcc_flags + sizeof watched_flags + sizeof clang_flags +
+                sizeof at_source_flags) /
+                   sizeof *flags +
+               SINK_PASSES + 16
+};
 
 struct job {
   struct text folder, headers, source, object, symbols, standard, log;
@@ -225,17 +226,19 @@ static bool has_moved(const struct job *job) {
   return moved;
 }
 
+/* Adds a list that ends with NULL behind the first n words. Returns the new number of words. */
+static size_t add_list(const char **argv, size_t n, const char *const *list) {
+  while (*list) argv[n++] = *list++;
+  return n;
+}
+
 /* Adds options of the compiler. Returns their number. */
 static size_t add_flags(const struct compile_request *request, const struct job *job, bool clang,
                         const char **argv) {
-  size_t n = 0;
-  for (size_t i = 0; i < FLAG_COUNT; i++) argv[n++] = flags[i];
-  const char *const *const own = clang ? clang_flags : watched_flags;
-  const size_t count = !request->watched ? 0 : clang ? CLANG_COUNT : WATCHED_COUNT;
-  for (size_t i = 0; i < count; i++) argv[n++] = own[i];
-  for (size_t i = 0; i < GCC_COUNT && !clang && !request->watched; i++) argv[n++] = gcc_flags[i];
-  for (size_t i = 0; i < AT_SOURCE_COUNT && request->at_source && !clang; i++)
-    argv[n++] = at_source_flags[i];
+  size_t n = add_list(argv, 0, flags);
+  if (request->watched) n = add_list(argv, n, clang ? clang_flags : watched_flags);
+  if (!request->watched && !clang) n = add_list(argv, n, gcc_flags);
+  if (request->at_source && !clang) n = add_list(argv, n, at_source_flags);
   if (request->watched && !clang && !request->at_source) {
     if (unit_mentions(request->source, wide_types)) argv[n++] = wide_flag;
     for (size_t i = 0; i < SINK_PASSES; i++) argv[n++] = text_get(&job->dumps[i]);
@@ -277,8 +280,7 @@ static int compile_run(const struct compile_request *request, struct job *job,
 /* Compiles a source, or an assembly, to the object. */
 static int run_whole(const struct compile_request *request, struct job *job, bool clang,
                      const char *input, int jail, int *code, cugen_error *err) {
-  const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + SINK_PASSES + AT_SOURCE_COUNT + 16] = {
-      text_get(&request->toolkit->compiler)};
+  const char *argv[WORDS_MOST] = {text_get(&request->toolkit->compiler)};
   size_t n = 1;
   n += add_flags(request, job, clang, argv + n);
   argv[n++] = "-Xlinker"; /* -Wl, would cut a folder's name at a comma */
@@ -300,8 +302,7 @@ static int run_whole(const struct compile_request *request, struct job *job, boo
    assembly before assembling it. */
 static int run_unjailed(const struct compile_request *request, struct job *job, bool clang,
                         const struct tool_places *places, int *code, cugen_error *err) {
-  const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + SINK_PASSES + AT_SOURCE_COUNT + 16] = {
-      text_get(&request->toolkit->compiler)};
+  const char *argv[WORDS_MOST] = {text_get(&request->toolkit->compiler)};
   struct text assembly = {0};
   size_t n = 1;
   text_addf(&assembly, "%s/kernel.s", text_get(&job->folder));
@@ -339,56 +340,49 @@ static long long memory_kills(void) {
   return count;
 }
 
-/* Compiles the control source in the job's folder. *works: an object was made, or the time ran
-   out. */
-static int run_control(const struct compile_request *request, struct job *job, bool clang, int jail,
-                       bool *works, cugen_error *err) {
+/* After a failed compile, compiles the control source in the job's folder. If that makes no object,
+   too, and the time did not run out, or if memory ran out, returns an error, because the failure is
+   not the kernel's. */
+static int check_surroundings(const struct compile_request *request, struct job *job, bool clang,
+                              int jail, int code, long long kills, cugen_error *err) {
   const struct compile_request bare = {.toolkit = request->toolkit,
                                        .name = request->name,
                                        .source = control,
                                        .timeout = request->timeout,
                                        .stop = request->stop};
-  struct text source = {0};
-  int code = 0;
-  text_restart(&job->standard);
-  text_addf(&source, "%s/control.cpp", text_get(&job->folder));
-  int status = source.failed ? error_memory(err)
-                             : file_put(text_get(&source), control, sizeof control - 1, err);
-  remove(text_get(&job->object));
-  if (!status) status = run_whole(&bare, job, clang, text_get(&source), jail, &code, err);
-  text_free(&source);
-  *works =
-      status == CUGEN_ERROR_COMPILE || (!status && !code && file_exists(text_get(&job->object)));
-  return status == CUGEN_ERROR_COMPILE ? CUGEN_OK : status;
-}
-
-/* After a failed compile, compiles the control source. If that fails, too, or memory ran out,
-   returns an error, because the failure is not the kernel's. */
-static int check_surroundings(const struct compile_request *request, struct job *job, bool clang,
-                              int jail, int code, long long kills, cugen_error *err) {
-  struct text log = job->log;
-  bool works = true;
+  struct text log = job->log, source = {0};
   if (code == 128 + SIGKILL || (kills >= 0 && memory_kills() > kills))
     return error_set(err, CUGEN_ERROR_MEMORY,
                      "%s: the C++ compiler was killed, as the system does where memory runs out; "
                      "leave more of it, or use fewer compile threads",
                      request->name);
   job->log = (struct text){0};
-  const int status = run_control(request, job, clang, jail, &works, err);
+  text_restart(&job->standard);
+  text_addf(&source, "%s/control.cpp", text_get(&job->folder));
+  int status = source.failed ? error_memory(err)
+                             : file_put(text_get(&source), control, sizeof control - 1, err);
+  remove(text_get(&job->object));
+  if (!status) status = run_whole(&bare, job, clang, text_get(&source), jail, &code, err);
+  const bool made = !status && !code && file_exists(text_get(&job->object));
+  text_free(&source);
+
   struct text said = job->log, parent = {0};
   job->log = log;
   path_folder(text_get(&job->folder), &parent);
   while (said.length && isspace((unsigned char)said.data[said.length - 1]))
     text_cut(&said, said.length - 1);
-  if (!status && !works)
-    error_set(err, CUGEN_ERROR_IO,
-              "%s cannot compile here, not even a source without a kernel: %.600s\nIs it a C++ "
-              "compiler, with its linker? If %s is full or may not be written, " TEMPORARY_WAY_OUT,
-              text_get(&request->toolkit->compiler),
-              said.length ? text_get(&said) : "it said nothing", text_get(&parent));
+  if (status == CUGEN_ERROR_COMPILE)
+    status = CUGEN_OK; /* the time ran out */
+  else if (!status && !made)
+    status = error_set(
+        err, CUGEN_ERROR_IO,
+        "%s cannot compile here, not even a source without a kernel: %.600s\nIs it a C++ "
+        "compiler, with its linker? If %s is full or may not be written, " TEMPORARY_WAY_OUT,
+        text_get(&request->toolkit->compiler), said.length ? text_get(&said) : "it said nothing",
+        text_get(&parent));
   text_free(&said);
   text_free(&parent);
-  return status ? status : works ? CUGEN_OK : CUGEN_ERROR_IO;
+  return status;
 }
 
 static int run_compiler(const struct compile_request *request, struct job *job, cugen_error *err) {
@@ -508,9 +502,9 @@ void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out) {
   bool known =
       toolkit_library(toolkit, TOOLKIT_COMPILER, ask_compiler, &line, &ignored) == CUGEN_OK;
   text_add(out, known ? line : "no C++ compiler");
-  for (size_t i = 0; i < FLAG_COUNT; i++) text_addf(out, " %s", flags[i]);
-  for (size_t i = 0; i < GCC_COUNT && known && !strstr(line, "clang"); i++)
-    text_addf(out, " %s", gcc_flags[i]);
+  for (const char *const *flag = flags; *flag; flag++) text_addf(out, " %s", *flag);
+  for (const char *const *flag = gcc_flags; *flag && known && !strstr(line, "clang"); flag++)
+    text_addf(out, " %s", *flag);
   struct text shim = {0};
   unit_add_shim(&shim);
   /* the text in front of each source */

@@ -1,5 +1,5 @@
-/* Compiling CUDA C++ for the cpu device with the system's C++ compiler, and the steps of it, each in
-   a file of its own. */
+/* Compiling CUDA C++ for the cpu device with the system's C++ compiler. Each step has a file of its
+   own. */
 #ifndef EMULATOR_COMPILE_H
 #define EMULATOR_COMPILE_H
 

@@ -168,25 +168,19 @@ static void read_term(struct reader *r, struct iptx_term *term) {
   }
 }
 
-/* Counts an operand in a wgmma's list of more than IPTX_TERMS. Returns false if no operand with the
-   next number follows, or the list may not be longer. */
-static bool add_to_list(struct reader *r, struct iptx_argument *argument) {
-  struct iptx_term term;
-  if (!r->wgmma || argument->count == IPTX_LIST) return false;
-  read_term(r, &term);
-  if (term.kind != IPTX_OPERAND || term.index != argument->terms[0].index + argument->count)
-    return false;
-  argument->count++;
-  return true;
-}
-
+/* Reads a term. A wgmma's list of sums may be longer than IPTX_TERMS, if each further operand has
+   the number after that of the operand before; such operands are only counted. */
 static void add_term(struct reader *r, struct iptx_argument *argument) {
-  if (argument->count >= IPTX_TERMS && add_to_list(r, argument)) return;
-  if (argument->count >= IPTX_TERMS) {
-    parse_fail(r, "a vector of more than 8 parts at", r->at, 8);
+  struct iptx_term term = {.kind = IPTX_NOTHING};
+  if (argument->count < IPTX_TERMS) {
+    read_term(r, &argument->terms[argument->count++]);
     return;
   }
-  read_term(r, &argument->terms[argument->count++]);
+  if (r->wgmma && argument->count < IPTX_LIST) read_term(r, &term);
+  if (term.kind == IPTX_OPERAND && term.index == argument->terms[0].index + argument->count)
+    argument->count++;
+  else
+    parse_fail(r, "a vector of more than 8 parts at", r->at, 8);
 }
 
 static void read_vector(struct reader *r, struct iptx_argument *argument) {
@@ -334,14 +328,6 @@ static struct iptx_instruction *add_instruction(struct reader *r) {
   return &program->instructions[program->count - 1];
 }
 
-static void read_label(struct reader *r, struct iptx_instruction *i) {
-  parse_skip(r);
-  while (*r->at == '%') r->at++; /* %= makes a label unique, and has no effect here */
-  i->label = r->at;
-  while (is_name(*r->at) || *r->at == '%' || *r->at == '=') r->at++;
-  i->label_length = (size_t)(r->at - i->label);
-}
-
 static void parse_read_instruction(struct reader *r, struct iptx_instruction *i) {
   if (parse_take(r, '@')) read_term(r, &i->guard);
   parse_skip(r);
@@ -350,11 +336,15 @@ static void parse_read_instruction(struct reader *r, struct iptx_instruction *i)
   r->at += length;
   r->wgmma = length == 5 && !strncmp(name, "wgmma", 5);
   read_words(r, i, name, whole);
-  const bool branch = length == 3 && !strncmp(name, "bra", 3);
-  if (branch)
-    read_label(r, i);
-  else if (!r->failed)
+  if (length == 3 && !strncmp(name, "bra", 3)) {
+    parse_skip(r);
+    while (*r->at == '%') r->at++; /* %= makes a label unique, and has no effect here */
+    i->label = r->at;
+    while (is_name(*r->at) || *r->at == '%' || *r->at == '=') r->at++;
+    i->label_length = (size_t)(r->at - i->label);
+  } else if (!r->failed) {
     parse_read_arguments(r, i);
+  }
   if (!r->failed && !parse_take(r, ';') && *r->at && *r->at != '}')
     parse_fail(r, "the instruction", name, whole);
   if (r->failed) return;
@@ -452,16 +442,6 @@ static void parse_resolve(struct reader *r, size_t first) {
     if (!p->instructions[i].perform) p->instructions[i].label = NULL;
 }
 
-/* Closes all blocks at the end of the text. */
-static void parse_end(struct reader *r) {
-  const struct iptx_program *p = r->program;
-  while (r->depth) parse_resolve(r, r->blocks[--r->depth]);
-  parse_resolve(r, 0);
-  for (size_t i = 0; i < p->count; i++)
-    if (p->instructions[i].label)
-      parse_fail(r, "the label", p->instructions[i].label, p->instructions[i].label_length);
-}
-
 static void parse_read_statement(struct reader *r) {
   if (!strncmp(r->at, ".reg", 4) && !is_name(r->at[4])) {
     read_declaration(r);
@@ -495,7 +475,14 @@ struct iptx_program *iptx_parse(const char *text, char *wrong, size_t size) {
   }
   *r = (struct reader){.at = program->text, .program = program, .wrong = wrong, .size = size};
   for (parse_skip(r); *r->at && !r->failed; parse_skip(r)) parse_read_statement(r);
-  if (!r->failed) parse_end(r);
+  if (!r->failed) { /* the end of the text closes all blocks */
+    while (r->depth) parse_resolve(r, r->blocks[--r->depth]);
+    parse_resolve(r, 0);
+    for (size_t i = 0; i < program->count; i++)
+      if (program->instructions[i].label)
+        parse_fail(r, "the label", program->instructions[i].label,
+                   program->instructions[i].label_length);
+  }
   const bool failed = r->failed || program->count > UINT16_MAX;
   free(r);
   if (!failed) return program;

@@ -30,14 +30,6 @@ static Elf64_Dyn entry_at(const struct object *o, size_t i) {
   return entry;
 }
 
-static bool runs_code(const Elf64_Dyn *entry) {
-  static const Elf64_Sxword tags[] = {DT_INIT, DT_FINI, DT_INIT_ARRAY, DT_FINI_ARRAY,
-                                      DT_PREINIT_ARRAY};
-  for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
-    if (entry->d_tag == tags[i]) return true;
-  return false;
-}
-
 /* Finds the loaded segment that contains all of these bytes in memory. */
 static bool find_segment(const struct elf_file *elf, uint64_t address, uint64_t bytes,
                          Elf64_Phdr *out) {
@@ -259,9 +251,13 @@ void object_disarm(const void *image, size_t length, int file) {
   const struct object o = open_object(image, length);
   /* the loader ignores this tag in a library */
   static const Elf64_Dyn nothing = {.d_tag = DT_DEBUG};
+  static const Elf64_Sxword tags[] = {DT_INIT, DT_FINI, DT_INIT_ARRAY, DT_FINI_ARRAY,
+                                      DT_PREINIT_ARRAY};
   for (size_t i = 0; i < o.count; i++) {
     const Elf64_Dyn entry = entry_at(&o, i);
-    if (!runs_code(&entry)) continue;
+    bool runs = false;
+    for (size_t k = 0; k < sizeof tags / sizeof *tags; k++) runs |= entry.d_tag == tags[k];
+    if (!runs) continue;
     if (pwrite(file, &nothing, sizeof nothing, (off_t)(o.at + i * sizeof nothing)) < 0) return;
   }
 }

@@ -264,17 +264,8 @@ static void translate_see_word(struct scope *s, const char *word, const char *en
   if (named) s->name = word, s->name_length = length;
 }
 
-/* Appends macros of shim/language.h that register the declaration that has ended. */
-static void end_declaration(struct scope *s, struct text *out) {
-  if (s->shared) text_add(out, " CUGEN_SHARED_END");
-  const int length = (int)s->name_length;
-  if (s->constant && s->name && s->partial)
-    text_addf(out, " CUGEN_CONSTANT(%.*s, 0)", length, s->name);
-  if (s->constant && s->name && !s->partial)
-    text_addf(out, " CUGEN_CONSTANT(%.*s, sizeof(%.*s))", length, s->name, length, s->name);
-  *s = (struct scope){.depth = s->depth, .spaces = s->spaces};
-}
-
+/* Counts braces. At the end of a declaration appends the macros of shim/language.h that register
+   the declaration. */
 static void see_sign(struct scope *s, char sign, struct text *out) {
   if (sign == '{') {
     s->spaces += s->space && is_outside(s);
@@ -283,7 +274,14 @@ static void see_sign(struct scope *s, char sign, struct text *out) {
   }
   if (sign == '}') s->depth--;
   if (s->spaces > s->depth) s->spaces = s->depth;
-  if (sign == ';' && is_outside(s)) end_declaration(s, out);
+  if (sign != ';' || !is_outside(s)) return;
+  const int length = (int)s->name_length;
+  if (s->shared) text_add(out, " CUGEN_SHARED_END");
+  if (s->constant && s->name && s->partial)
+    text_addf(out, " CUGEN_CONSTANT(%.*s, 0)", length, s->name);
+  if (s->constant && s->name && !s->partial)
+    text_addf(out, " CUGEN_CONSTANT(%.*s, sizeof(%.*s))", length, s->name, length, s->name);
+  *s = (struct scope){.depth = s->depth, .spaces = s->spaces};
 }
 
 void cpu_translate(const char *source, struct text *out) {
@@ -340,22 +338,6 @@ static const char *kernel_name(const char *at, size_t *length) {
   return at;
 }
 
-/* The state of reading a source: where the present declaration begins, and the number of open
-   #if. */
-struct reading {
-  const char *declaration;
-  int conditions;
-};
-
-static const char *translate_read_directive(struct reading *r, const char *at) {
-  const char *word = translate_skip_space(at + 1);
-  r->conditions += strncmp(word, "if", 2) == 0;
-  r->conditions -= source_after_word(word, "endif") != NULL;
-  at += strcspn(at, "\n");
-  r->declaration = at;
-  return at;
-}
-
 /* Appends the `template <int n>` in front of the declaration; nothing if it is not a template. */
 static void add_template(const char *declaration, const char *at, struct text *out) {
   const char *begin = translate_skip_space(declaration), *end = at;
@@ -367,12 +349,12 @@ static void add_template(const char *declaration, const char *at, struct text *o
 
 /* Appends CUGEN_NUMBERS(0, cluster, n, 1, 1), or for a template's instance CUGEN_NUMBERS_OF with
    the template's parameters and arguments. */
-static void add_numbers(const struct reading *r, const char *at, const char *open, const char *past,
+static void add_numbers(const char *declaration, const char *at, const char *open, const char *past,
                         const char *entry, size_t index, const char *what, struct text *out) {
   struct text parameters = {0};
   const char *instance = entry + strcspn(entry, "<");
   const int length = (int)(past - open) - 2;
-  if (*instance) add_template(r->declaration, at, &parameters);
+  if (*instance) add_template(declaration, at, &parameters);
   if (parameters.length)
     text_addf(out, " CUGEN_NUMBERS_OF(%zu, %s, (%s), (%s), %.*s)", index, what,
               text_get(&parameters), instance, length, open + 1);
@@ -385,25 +367,30 @@ static void add_numbers(const struct reading *r, const char *at, const char *ope
 void cpu_translate_numbers(const char *source, const char *entry, size_t index, const char *word,
                            const char *what, bool always, struct text *out) {
   const size_t wanted = strcspn(entry, "<");
-  struct reading r = {.declaration = source};
+  const char *declaration = source; /* where the present declaration begins */
+  int conditions = 0;               /* open #if */
   for (const char *at = source; *at;) {
     const char *opaque = text_skip_opaque(at), *past = source_after_word(at, word);
     const bool begins = at == source || !text_is_word(at[-1]);
     if (opaque != at) {
       at = opaque;
     } else if (*at == '#' && (at == source || at[-1] == '\n')) {
-      at = translate_read_directive(&r, at);
+      const char *directive = translate_skip_space(at + 1);
+      conditions += strncmp(directive, "if", 2) == 0;
+      conditions -= source_after_word(directive, "endif") != NULL;
+      at += strcspn(at, "\n");
+      declaration = at;
     } else if (past && begins && *translate_skip_space(past) == '(') {
       const char *open = translate_skip_space(past), *end = translate_skip_parentheses(open);
       size_t length = 0;
       const char *name = kernel_name(end, &length);
       const bool found = length == wanted && strncmp(name, entry, wanted) == 0;
-      if (found && (always || !r.conditions))
-        add_numbers(&r, at, open, end, entry, index, what, out);
+      if (found && (always || !conditions))
+        add_numbers(declaration, at, open, end, entry, index, what, out);
       if (found) return;
       at = end;
     } else {
-      if (*at == ';' || *at == '}' || *at == '{') r.declaration = at + 1;
+      if (*at == ';' || *at == '}' || *at == '{') declaration = at + 1;
       at++;
     }
   }

@@ -48,39 +48,6 @@ bool unit_mentions(const char *text, const char *const *words) {
   return false;
 }
 
-static void write_unit(const struct compile_request *request, struct text *out) {
-  if (request->watched) text_add(out, "#define CUGEN_WATCH 1\n");
-  if (request->options && strstr(request->options, "-DNDEBUG="))
-    text_add(out, "#define CUGEN_NDEBUG 1\n");
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    bool has = unit_mentions(request->source, parts[i].words);
-    for (size_t j = 0; j < request->entry_count && !has; j++)
-      has = unit_mentions(request->entries[j], parts[i].words);
-    if (has) text_addf(out, "#define %s 1\n", parts[i].macro);
-  }
-  text_add_n(out, cpu_shim_text, cpu_shim_length);
-  /* An array of variable length is an error in the user's source, as for NVRTC. */
-  text_addf(out, "\n#pragma GCC diagnostic error \"-Wvla\"\n#line 1 \"%s\"\n", request->name);
-  cpu_translate(request->source, out);
-  text_add(out, "\n#pragma GCC diagnostic ignored \"-Wvla\"\n#line 1 \"" CPU_ENTRIES_NAME "\"\n");
-  if (strstr(request->source, "this_grid") || strstr(request->source, "grid_group"))
-    text_add(out, "CUGEN_COOPERATIVE\n");
-  if (strstr(request->source, "align")) text_add(out, "CUGEN_ALIGNED\n");
-  /* The names in a launch bound still have their values here, unless the source undefines a
-     name. */
-  const bool bounds = !strstr(request->source, "#undef");
-  for (size_t i = 0; i < request->entry_count; i++) {
-    text_addf(out, "CUGEN_ENTRY(%zu, %s)", i, request->entries[i]);
-    cpu_translate_numbers(request->source, request->entries[i], i, "__cluster_dims__", "cluster",
-                          true, out);
-    if (bounds)
-      cpu_translate_numbers(request->source, request->entries[i], i, "__launch_bounds__", "bounds",
-                            false, out);
-    text_add_char(out, '\n');
-  }
-  text_add(out, "CUGEN_SHARED_END\n");
-}
-
 /* ---- Headers -------------------------------------------------------------------------------- */
 
 /* Headers that are written empty, because the shim provides their contents. */
@@ -206,7 +173,37 @@ static int write_headers(const char *source, const char *folder, cugen_error *er
 
 int unit_write(const struct compile_request *request, const char *folder, cugen_error *err) {
   struct text unit = {0};
-  write_unit(request, &unit);
+  if (request->watched) text_add(&unit, "#define CUGEN_WATCH 1\n");
+  if (request->options && strstr(request->options, "-DNDEBUG="))
+    text_add(&unit, "#define CUGEN_NDEBUG 1\n");
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    bool has = unit_mentions(request->source, parts[i].words);
+    for (size_t j = 0; j < request->entry_count && !has; j++)
+      has = unit_mentions(request->entries[j], parts[i].words);
+    if (has) text_addf(&unit, "#define %s 1\n", parts[i].macro);
+  }
+  text_add_n(&unit, cpu_shim_text, cpu_shim_length);
+  /* An array of variable length is an error in the user's source, as for NVRTC. */
+  text_addf(&unit, "\n#pragma GCC diagnostic error \"-Wvla\"\n#line 1 \"%s\"\n", request->name);
+  cpu_translate(request->source, &unit);
+  text_add(&unit, "\n#pragma GCC diagnostic ignored \"-Wvla\"\n#line 1 \"" CPU_ENTRIES_NAME "\"\n");
+  if (strstr(request->source, "this_grid") || strstr(request->source, "grid_group"))
+    text_add(&unit, "CUGEN_COOPERATIVE\n");
+  if (strstr(request->source, "align")) text_add(&unit, "CUGEN_ALIGNED\n");
+  /* The names in a launch bound still have their values here, unless the source undefines a
+     name. */
+  const bool bounds = !strstr(request->source, "#undef");
+  for (size_t i = 0; i < request->entry_count; i++) {
+    text_addf(&unit, "CUGEN_ENTRY(%zu, %s)", i, request->entries[i]);
+    cpu_translate_numbers(request->source, request->entries[i], i, "__cluster_dims__", "cluster",
+                          true, &unit);
+    if (bounds)
+      cpu_translate_numbers(request->source, request->entries[i], i, "__launch_bounds__", "bounds",
+                            false, &unit);
+    text_add_char(&unit, '\n');
+  }
+  text_add(&unit, "CUGEN_SHARED_END\n");
+
   int status = unit.failed ? error_memory(err)
                            /* the translation may have produced an include */
                            : includes_check(text_get(&unit), err);

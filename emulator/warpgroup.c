@@ -221,16 +221,6 @@ static void touch_operands(struct warpgroup *w, const struct product *p, bool be
   w->epoch = touch_operand(&pair.y, p->n, w->leader, p->site, begins);
 }
 
-/* Reports that the current thread uses the operands, which it must itself have waited for. Only the
-   first piece of each operand is reported. */
-static void follow_operands(const struct warpgroup *w, const struct product *p) {
-  const struct pair pair = operands_of(w, p);
-  const struct observed_access x = touch_of(&pair.x, 0, 0, fibers_current()->slot, p->site);
-  const struct observed_access y = touch_of(&pair.y, 0, 0, fibers_current()->slot, p->site);
-  if (!p->x_words) OBSERVE(fibers_observer(), use, &x);
-  OBSERVE(fibers_observer(), use, &y);
-}
-
 /* ---- Multiplying ---------------------------------------------------------------------------- */
 
 /* Adds the products of one row with all columns. The sums of a block of columns stay in registers
@@ -296,17 +286,6 @@ static void multiply_wholes(const struct product *p, const struct operand *x,
         accumulators->whole[line][column] += factor * row[column];
     }
   }
-}
-
-static void warpgroup_run(struct warpgroup *w, const struct product *p) {
-  const struct pair pair = operands_of(w, p);
-  union accumulators *accumulators = w->accumulators[p->accumulator];
-  touch_operands(w, p, false);
-  if (!(p->flags & ADDS)) memset(accumulators, 0, sizeof *accumulators);
-  if (p->type == IPTX_S8 || p->type == IPTX_U8)
-    multiply_wholes(p, &pair.x, &pair.y, accumulators);
-  else
-    multiply_reals(p, &pair.x, &pair.y, &w->operands, accumulators);
 }
 
 /* ---- Registers ------------------------------------------------------------------------------- */
@@ -424,29 +403,22 @@ static uint64_t descriptor_of(const struct iptx_run *run, const struct iptx_inst
   return descriptor;
 }
 
-/* Reads the thread's words of an X in registers; false: X has a descriptor. */
-static bool words_of(const struct iptx_run *run, const struct iptx_argument *x, uint32_t *words) {
-  if (x->count == 1) return false;
-  if (x->count != X_WORDS) iptx_trap(run, "a wgmma with other than four registers for an operand");
-  for (int r = 0; r < X_WORDS; r++) words[r] = (uint32_t)iptx_bits_of(run, &x->terms[r]);
-  return true;
-}
-
-static struct product *warpgroup_add_product(struct warpgroup *w) {
-  struct product *grown = array_reserve(w->products, &w->room, w->count, sizeof *grown);
-  if (!grown) fibers_trap("no memory for a warpgroup's products");
-  w->products = grown;
-  return &w->products[w->count++];
-}
-
 static void observe_product(struct warpgroup *w, const struct member *self, const struct product *p,
                             const void *accumulators) {
-  OBSERVE(fibers_observer(), accumulators_hold, fibers_current()->slot, accumulators,
+  const unsigned slot = fibers_current()->slot;
+  OBSERVE(fibers_observer(), accumulators_hold, slot, accumulators,
           (size_t)p->n / 2 * sizeof(float), p->site);
-  if (self == w->members)
+  if (self == w->members) {
     touch_operands(w, p, true);
-  else
-    follow_operands(w, p);
+    return;
+  }
+  /* The thread uses the operands, which it must itself have waited for. Only the first piece of
+     each operand is reported. */
+  const struct pair pair = operands_of(w, p);
+  const struct observed_access x = touch_of(&pair.x, 0, 0, slot, p->site);
+  const struct observed_access y = touch_of(&pair.y, 0, 0, slot, p->site);
+  if (!p->x_words) OBSERVE(fibers_observer(), use, &x);
+  OBSERVE(fibers_observer(), use, &y);
 }
 
 static void begin_product(struct product *wanted, void *accumulators, const uint32_t *x_words) {
@@ -458,7 +430,12 @@ static void begin_product(struct product *wanted, void *accumulators, const uint
   self->held[accumulator].product = index;
   wanted->accumulator = accumulator;
   wanted->group = self->committed;
-  if (index == w->done + w->count) *warpgroup_add_product(w) = *wanted;
+  if (index == w->done + w->count) {
+    struct product *grown = array_reserve(w->products, &w->room, w->count, sizeof *grown);
+    if (!grown) fibers_trap("no memory for a warpgroup's products");
+    w->products = grown;
+    w->products[w->count++] = *wanted;
+  }
   struct product *p = &w->products[index - w->done];
   if (p->x != wanted->x || p->y != wanted->y || p->n != n || p->flags != wanted->flags ||
       p->accumulator != accumulator || p->group != wanted->group)
@@ -481,7 +458,12 @@ static void multiply(struct iptx_run *run, const struct iptx_instruction *i) {
   struct product wanted = {.type = i->types[1], .n = n, .site = run->site};
   void *sums = sums_of(run, i);
   uint32_t words[X_WORDS];
-  const bool registers = words_of(run, &i->arguments[DESCRIPTOR_X], words);
+  const struct iptx_argument *x = &i->arguments[DESCRIPTOR_X];
+  const bool registers = x->count != 1;
+  if (registers && x->count != X_WORDS)
+    iptx_trap(run, "a wgmma with other than four registers for an operand");
+  for (int r = 0; r < X_WORDS && registers; r++)
+    words[r] = (uint32_t)iptx_bits_of(run, &x->terms[r]);
   wanted.x = registers ? 0 : descriptor_of(run, i, DESCRIPTOR_X);
   wanted.y = descriptor_of(run, i, DESCRIPTOR_Y);
   wanted.flags = flags_of(run, i);
@@ -515,8 +497,17 @@ static void warpgroup_describe(const void *object, char *out, size_t size) {
 /* Carries out the products whose numbers are below `end`. */
 static void warpgroup_finish(struct warpgroup *w, unsigned end) {
   const unsigned wanted = end > w->done ? end - w->done : 0;
-  for (unsigned i = 0; i < wanted; i++) warpgroup_run(w, &w->products[i]);
-  if (!wanted) return;
+  for (unsigned i = 0; i < wanted; i++) {
+    const struct product *p = &w->products[i];
+    const struct pair pair = operands_of(w, p);
+    union accumulators *accumulators = w->accumulators[p->accumulator];
+    touch_operands(w, p, false);
+    if (!(p->flags & ADDS)) memset(accumulators, 0, sizeof *accumulators);
+    if (p->type == IPTX_S8 || p->type == IPTX_U8)
+      multiply_wholes(p, &pair.x, &pair.y, accumulators);
+    else
+      multiply_reals(p, &pair.x, &pair.y, &w->operands, accumulators);
+  }
   w->done += wanted;
   warpgroup_forget_products(w, wanted);
 }
