@@ -1,10 +1,6 @@
 /* Elements of any dtype; see element_conversion.h. */
 #include "element_conversion.h"
 
-static double conversion_number_of(const struct value *value) {
-  return value->type == VALUE_INT ? (double)value->integer : value->real;
-}
-
 /* Tell whether a type holds `number`, which was stored as `bits`: an integer type must hold the
    number exactly; in a float type a finite number must not round beyond the largest number, and an
    infinity must exist. */
@@ -34,7 +30,7 @@ static double conversion_number_of(const struct value *value) {
       *out = (stored)value->integer;                                                               \
       return get_##name(out, 0, &got) && got == value->integer;                                    \
     }                                                                                              \
-    const double number = conversion_number_of(value);                                             \
+    const double number = value_real(value);                                                       \
     if (DTYPE_##kind >= DTYPE_INT && isnan(number)) return false;                                  \
     *out = double_to_##name(number);                                                               \
     return ELEMENT_HOLDS_##kind(*out, number, exponent, fraction, infinities);                     \
@@ -84,14 +80,10 @@ void element_widen(const struct dtype *dtype, const void *from, int64_t at, void
 
 /* ---- Numbers given by the user -------------------------------------------------------------- */
 
-static bool conversion_is_number(const struct value *value) {
-  return value->type == VALUE_INT || value->type == VALUE_FLOAT;
-}
-
 bool element_pack(const struct dtype *dtype, struct value value, unsigned char *out) {
   int64_t aligned;
   if (value.type == VALUE_BOOL) value = value_int(value.boolean);
-  if (!conversion_is_number(&value)) return false;
+  if (!value_is_number(&value)) return false;
   if (!element_put(dtype, &aligned, 0, &value) && !dtype->floating) return false;
   memcpy(out, &aligned, (size_t)dtype->bytes);
   return true;
@@ -99,6 +91,6 @@ bool element_pack(const struct dtype *dtype, struct value value, unsigned char *
 
 bool element_overflows(const struct dtype *dtype, struct value value) {
   int64_t aligned;
-  return conversion_is_number(&value) && dtype->floating &&
-         isfinite(conversion_number_of(&value)) && !element_put(dtype, &aligned, 0, &value);
+  return value_is_number(&value) && dtype->floating && isfinite(value_real(&value)) &&
+         !element_put(dtype, &aligned, 0, &value);
 }

@@ -111,14 +111,6 @@ EXPR_INLINE enum trouble apply_integers(enum expr_op op, int64_t a, int64_t b, s
 
 /* ---- Other types ---------------------------------------------------------------------------- */
 
-static bool expr_is_number(const struct value *value) {
-  return value->type == VALUE_INT || value->type == VALUE_FLOAT;
-}
-
-static double as_float(const struct value *value) {
-  return value->type == VALUE_INT ? (double)value->integer : value->real;
-}
-
 /* A float result that is not finite (1e308 * 10) is an overflow, like that of an integer. */
 EXPR_INLINE enum trouble float_result(double result, struct value *out) {
   *out = value_float(result);
@@ -160,7 +152,7 @@ static enum trouble expr_compare(enum expr_op op, const struct value *a, const s
   }
   if (a->type == VALUE_STRING && b->type == VALUE_STRING)
     order = strcmp(a->string, b->string);
-  else if (expr_is_number(a) && expr_is_number(b))
+  else if (value_is_number(a) && value_is_number(b))
     order = compare_numbers(a, b);
   else
     return TROUBLE_COMPARE;
@@ -195,13 +187,13 @@ EXPR_INLINE enum trouble apply_floats(enum expr_op op, double a, double b, struc
 EXPR_INLINE enum trouble apply_mixed(enum expr_op op, const struct value *a, const struct value *b,
                                      struct value *out) {
   if (op >= OP_FIRST_COMPARISON && op <= OP_LAST_COMPARISON) return expr_compare(op, a, b, out);
-  if (!expr_is_number(a) || !expr_is_number(b)) return TROUBLE_NUMBERS;
+  if (!value_is_number(a) || !value_is_number(b)) return TROUBLE_NUMBERS;
   if (op == OP_MIN || op == OP_MAX) {
     int order = compare_numbers(a, b);
     *out = (op == OP_MIN) == (order <= 0) ? *a : *b;
     return TROUBLE_NONE;
   }
-  return apply_floats(op, as_float(a), as_float(b), out);
+  return apply_floats(op, value_real(a), value_real(b), out);
 }
 
 static enum trouble apply_dtype(enum expr_op op, const struct value *a, struct value *out) {
@@ -224,7 +216,7 @@ static enum trouble apply_bits(enum expr_op op, const struct value *a, struct va
 }
 
 static enum trouble apply_sign(enum expr_op op, const struct value *a, struct value *out) {
-  if (!expr_is_number(a)) return TROUBLE_NUMBERS;
+  if (!value_is_number(a)) return TROUBLE_NUMBERS;
   if (a->type == VALUE_FLOAT) {
     *out = *a; /* keeps the mark `single` */
     out->real = op == OP_ABS ? fabs(a->real) : -a->real;
@@ -259,8 +251,8 @@ static enum trouble apply_function(enum expr_op op, double a, struct value *out)
 
 /* A whole number is not converted to a float, which would lose its last digits. */
 static enum trouble round_to_whole(enum expr_op op, const struct value *a, struct value *out) {
-  if (!expr_is_number(a)) return TROUBLE_NUMBERS;
-  const double whole = op == OP_FLOOR ? floor(as_float(a)) : ceil(as_float(a));
+  if (!value_is_number(a)) return TROUBLE_NUMBERS;
+  const double whole = op == OP_FLOOR ? floor(value_real(a)) : ceil(value_real(a));
   if (a->type == VALUE_FLOAT && !(whole >= -0x1p63 && whole < 0x1p63)) return TROUBLE_OVERFLOW;
   *out = value_int(a->type == VALUE_INT ? a->integer : (int64_t)whole);
   return TROUBLE_NONE;
@@ -282,7 +274,7 @@ static enum trouble apply_unary(enum expr_op op, const struct value *a, struct v
   case OP_GELU:
   case OP_FAST_GELU:
   case OP_RELU: return TROUBLE_FORMULA;
-  default: return expr_is_number(a) ? apply_function(op, as_float(a), out) : TROUBLE_NUMBERS;
+  default: return value_is_number(a) ? apply_function(op, value_real(a), out) : TROUBLE_NUMBERS;
   }
 }
 
@@ -682,7 +674,7 @@ int expr_eval_float(const struct expr *expr, const struct value *slots, double *
                     cugen_error *err) {
   struct value value;
   int status = expr_eval_as(expr, slots, &value, VALUE_INT, VALUE_FLOAT, "a number is needed", err);
-  if (!status) *out = as_float(&value);
+  if (!status) *out = value_real(&value);
   return status;
 }
 

@@ -169,10 +169,6 @@ static bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool is_hex(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /* Returns whether the current token is this operator or keyword. */
 static bool token_is(const struct parser *parser, const char *text) {
   if (parser->kind != TOKEN_SYMBOL && parser->kind != TOKEN_NAME) return false;
@@ -227,7 +223,7 @@ static void read_integer(struct parser *parser, size_t length, bool hex) {
   bool right = i < length, fits = true;
   for (; i < length && right && fits; i++) {
     const uint64_t digit = (uint64_t)(is_digit(s[i]) ? s[i] - '0' : (s[i] | 0x20) - 'a' + 10);
-    right = hex ? is_hex(s[i]) : is_digit(s[i]);
+    right = digit < base;
     fits = !right || value <= (INT64_MAX - digit) / base;
     value = value * base + digit;
   }

@@ -232,16 +232,6 @@ static void to_double(struct fragment *fragment) {
   fragment->composite = true;
 }
 
-/* Returns the pattern of checked C. Whole numbers are computed by functions that notice an
-   overflow; if one operand has a fraction, both operands become doubles. */
-static const char *checked_pattern(enum expr_op op, bool real, struct fragment *left,
-                                   struct fragment *right) {
-  if (!real || gives_real(op) || gives_whole(op)) return patterns[op].checked;
-  to_double(left);
-  if (left != right) to_double(right);
-  return patterns[op].c;
-}
-
 static void expr_print_operate(struct printer *printer, enum expr_op op, struct fragment *left,
                                struct fragment *right, struct fragment *out) {
   enum { LONGEST = 1 << 16 };
@@ -253,7 +243,12 @@ static void expr_print_operate(struct printer *printer, enum expr_op op, struct 
     *left = (struct fragment){0};
     return;
   }
-  if (printer->checked) pattern = checked_pattern(op, real, left, right);
+  if (printer->checked) pattern = patterns[op].checked;
+  if (printer->checked && real && !gives_real(op) && !gives_whole(op)) {
+    to_double(left); /* one operand has a fraction, so both become doubles */
+    if (left != right) to_double(right);
+    pattern = patterns[op].c;
+  }
   if (printer->formula) pattern = formula_pattern(op);
   out->text = expr_print_fill(pattern, left, right);
   real = (real && (printer->formula || !gives_whole(op))) || gives_real(op);

@@ -100,30 +100,15 @@ static struct set expr_types_joined(struct checker *checker, const struct set *a
   return set;
 }
 
-static bool expr_types_has_word(const struct checker *checker, const struct set *set,
-                                const char *word) {
-  for (int i = 0; i < set->count; i++)
-    if (strcmp(checker->words[set->first + i], word) == 0) return true;
-  return false;
-}
-
 static bool share_word(const struct checker *checker, const struct set *a, const struct set *b) {
+  const char *const *words = checker->words;
   for (int i = 0; i < a->count; i++)
-    if (expr_types_has_word(checker, b, checker->words[a->first + i])) return true;
+    for (int j = 0; j < b->count; j++)
+      if (strcmp(words[a->first + i], words[b->first + j]) == 0) return true;
   return false;
 }
 
 /* ---- Messages ------------------------------------------------------------------------------- */
-
-static void expr_types_add_values(const struct set *set, struct text *out) {
-  if (!set->name || set->slot.open) return;
-  text_add(out, " (");
-  for (size_t i = 0; i < set->slot.value_count && i < SHOWN_VALUES; i++) {
-    if (i) text_add(out, ", ");
-    value_print(set->slot.values[i], out);
-  }
-  text_add(out, set->slot.value_count > SHOWN_VALUES ? ", ...)" : ")");
-}
 
 /* Appends a description such as "BS is a number (64, 96, 128)". */
 static void expr_types_describe(const struct set *set, const char *otherwise, struct text *out) {
@@ -139,7 +124,13 @@ static void expr_types_describe(const struct set *set, const char *otherwise, st
     text_addf(out, "%s%s", begun ? " or " : "", rows[i].text);
     begun = true;
   }
-  expr_types_add_values(set, out);
+  if (!set->name || set->slot.open) return;
+  text_add(out, " (");
+  for (size_t i = 0; i < set->slot.value_count && i < SHOWN_VALUES; i++) {
+    if (i) text_add(out, ", ");
+    value_print(set->slot.values[i], out);
+  }
+  text_add(out, set->slot.value_count > SHOWN_VALUES ? ", ...)" : ")");
 }
 
 static struct text *expr_types_begin(struct checker *checker) {

@@ -36,15 +36,6 @@ struct rule {
   int32_t folder;
 } __attribute__((packed));
 
-/* Returns the access rights that this kernel's Landlock can restrict; 0 if the kernel has no
-   Landlock. */
-static uint64_t known_access(void) {
-  long version = syscall(CREATE_RULESET, NULL, (size_t)0, ASK_VERSION);
-  if (version < 1) return 0;
-  return EXECUTE | WRITE_FILE | READ_FILE | READ_DIR | MAKE_AND_REMOVE |
-         (version >= 2 ? REFER : 0u) | (version >= 3 ? TRUNCATE : 0u);
-}
-
 static void allow(int jail, const struct jail_place *place, uint64_t known) {
   struct stat info;
   int at = place->path && *place->path ? open(place->path, O_PATH | O_CLOEXEC) : -1;
@@ -74,8 +65,10 @@ bool jail_covers(const struct jail_place *places, size_t count, const char *path
 }
 
 int jail_make(const struct jail_place *places, size_t count) {
-  const uint64_t known = known_access();
-  if (!known) return -1;
+  const long version = syscall(CREATE_RULESET, NULL, (size_t)0, ASK_VERSION);
+  if (version < 1) return -1; /* this kernel has no Landlock */
+  const uint64_t known = EXECUTE | WRITE_FILE | READ_FILE | READ_DIR | MAKE_AND_REMOVE |
+                         (version >= 2 ? REFER : 0u) | (version >= 3 ? TRUNCATE : 0u);
   int jail = (int)syscall(CREATE_RULESET, &known, sizeof known, 0);
   for (size_t i = 0; jail >= 0 && i < count; i++) allow(jail, &places[i], known);
   return jail;

@@ -216,25 +216,21 @@ bool kernel_spec_is_long(const struct kernel_spec *spec) {
   return kernel_spec_calls(spec) > LONG;
 }
 
-/* Adds the values of the implementation's own scalars. */
-static void add_own_values(const struct kernel_spec *spec, const struct kernel_launch *launch,
-                           struct text *out) {
-  for (size_t i = 0; i < launch->parameter_count; i++) {
-    const struct kernel_parameter *parameter = &spec->parameters[launch->first_parameter + i];
-    if (parameter->argument < spec->argument_count) continue;
-    text_add_char(out, ' ');
-    value_print(parameter->value, out);
-  }
-}
-
 struct hash kernel_spec_passed(const struct kernel_spec *spec) {
   struct text text = {0};
   if (!spec->own_count) return spec->source_hash;
   text_add(&text, spec->source_hash.hex);
   const bool each = kernel_spec_is_long(spec);
   const size_t count = each ? spec->launch_count : kernel_spec_calls(spec);
-  for (size_t i = 0; i < count; i++)
-    add_own_values(spec, &spec->launches[each ? i : kernel_spec_call(spec, i)], &text);
+  for (size_t i = 0; i < count; i++) {
+    const struct kernel_launch *launch = &spec->launches[each ? i : kernel_spec_call(spec, i)];
+    for (size_t p = 0; p < launch->parameter_count; p++) {
+      const struct kernel_parameter *parameter = &spec->parameters[launch->first_parameter + p];
+      if (parameter->argument < spec->argument_count) continue; /* not the implementation's own */
+      text_add_char(&text, ' ');
+      value_print(parameter->value, &text);
+    }
+  }
   const struct hash hash =
       text.failed ? (struct hash){""} : hash_bytes(text_get(&text), text.length);
   text_free(&text);

@@ -55,28 +55,26 @@ static bool is_argument(const struct library_field *field) {
   return field->kind == LIBRARY_BUFFER || field->kind == LIBRARY_SCALAR;
 }
 
-static void print_value(const struct library_field *field, const struct library_value *value,
-                        struct text *out) {
-  if (is_argument(field) && !value->dtype) return;
-  text_add(out, field->name);
-  if (is_argument(field)) {
-    text_addf(out, " %s %s %d", value->dtype->name, value->columns ? "col" : "row", value->rank);
-    for (int i = 0; i < value->rank; i++) text_addf(out, " %" PRId64, value->shape[i]);
-    for (int i = 0; i < value->rank; i++) text_addf(out, " %" PRId64, value->stride[i]);
-  } else if (field->kind == LIBRARY_WORD) {
-    text_add_char(out, ' ');
-    find_word(field->words, (int)value->number, NULL, 0, out);
-  } else {
-    text_addf(out, " %" PRId64, value->number);
-  }
-  text_add_char(out, '\n');
-}
-
 void library_call_print(const struct library_call *call, struct text *out) {
   const struct library *library = &libraries[call->library];
   text_addf(out, "library %s %016" PRIx64 "\n", library->name, call->build);
-  for (size_t i = 0; i < library->field_count; i++)
-    print_value(&library->fields[i], &call->values[i], out);
+  for (size_t f = 0; f < library->field_count; f++) {
+    const struct library_field *field = &library->fields[f];
+    const struct library_value *value = &call->values[f];
+    if (is_argument(field) && !value->dtype) continue;
+    text_add(out, field->name);
+    if (is_argument(field)) {
+      text_addf(out, " %s %s %d", value->dtype->name, value->columns ? "col" : "row", value->rank);
+      for (int i = 0; i < value->rank; i++) text_addf(out, " %" PRId64, value->shape[i]);
+      for (int i = 0; i < value->rank; i++) text_addf(out, " %" PRId64, value->stride[i]);
+    } else if (field->kind == LIBRARY_WORD) {
+      text_add_char(out, ' ');
+      find_word(field->words, (int)value->number, NULL, 0, out);
+    } else {
+      text_addf(out, " %" PRId64, value->number);
+    }
+    text_add_char(out, '\n');
+  }
 }
 
 /* ---- Reading -------------------------------------------------------------------------------- */

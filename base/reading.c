@@ -41,20 +41,18 @@ bool path_has_hidden(const char *path) {
   return false;
 }
 
-static bool is_beneath(const char *real, const char *folder) {
-  char *root = folder ? realpath(folder, NULL) : NULL;
-  const size_t length = !root || strcmp(root, "/") == 0 ? 0 : strlen(root);
-  const bool beneath = root && strncmp(real, root, length) == 0 && real[length] == '/' &&
-                       !path_has_hidden(real + length);
-  free(root);
-  return beneath;
-}
-
+/* Returns whether the opened file lies in one of the folders, under no hidden name. */
 static bool is_allowed(const char *path, int fd, const struct file_roots *roots) {
   if (!roots) return true;
   char *real = real_name(path, fd);
   bool allowed = false;
-  for (size_t i = 0; i < FILE_ROOTS && real; i++) allowed |= is_beneath(real, roots->folders[i]);
+  for (size_t i = 0; i < FILE_ROOTS && real; i++) {
+    char *root = roots->folders[i] ? realpath(roots->folders[i], NULL) : NULL;
+    const size_t length = !root || strcmp(root, "/") == 0 ? 0 : strlen(root);
+    allowed |= root && strncmp(real, root, length) == 0 && real[length] == '/' &&
+               !path_has_hidden(real + length);
+    free(root);
+  }
   free(real);
   return allowed;
 }

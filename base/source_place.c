@@ -191,10 +191,6 @@ static void add_group(struct grid_search *s, const struct token *token) {
   if (token->length && s->group_count < GROUPS_MOST) s->groups[s->group_count++] = *token;
 }
 
-static bool is_wait(const struct token *token) {
-  return is(token, "sync") || is(token, "barrier_arrive") || is(token, "barrier_wait");
-}
-
 /* Handles the next token. Returns whether the kernel waits for its grid at this token. */
 static bool see_grid(struct grid_search *s, const struct token *token) {
   const struct token *last = &s->before[0], *behind = &s->before[1];
@@ -211,7 +207,7 @@ static bool see_grid(struct grid_search *s, const struct token *token) {
     add_group(s, &s->assigned);
     s->grid |= is(token, "this_grid");
     s->declares |= is(token, "grid_group");
-  } else if (is_wait(token)) {
+  } else if (is(token, "sync") || is(token, "barrier_arrive") || is(token, "barrier_wait")) {
     const bool member = is(last, ".");
     found = member && ((is(behind, ")") && s->grid) || source_place_is_group(s, behind));
     s->waits |= is(token, "sync") && !member;

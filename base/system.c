@@ -631,21 +631,17 @@ static int watch(pid_t pid, int fd, double timeout, struct process_stop stop, st
   }
 }
 
-static void describe_end(int status, struct text *how) {
-  if (status == unknown_end)
-    text_add(how,
-             "how is not known, since this process ignores SIGCHLD or reaps what it did not start");
-  else if (WIFSIGNALED(status))
-    text_addf(how, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  else
-    text_addf(how, "exit code %d", WEXITSTATUS(status));
-}
-
 /* A process that ended by itself keeps its status. A reaped process is not killed, because its
    number may belong to another process. */
 int process_end(pid_t pid, struct text *how) {
   int status = is_reaped(pid) ? unknown_end : system_end_group(pid);
-  if (how) describe_end(status, how);
+  if (how && status == unknown_end)
+    text_add(how,
+             "how is not known, since this process ignores SIGCHLD or reaps what it did not start");
+  else if (how && WIFSIGNALED(status))
+    text_addf(how, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  else if (how)
+    text_addf(how, "exit code %d", WEXITSTATUS(status));
   return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 

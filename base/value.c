@@ -41,10 +41,6 @@ bool value_equal(struct value a, struct value b) {
   return false;
 }
 
-static bool reads_back(const char *digits, double d, bool single) {
-  return single ? strtof(digits, NULL) == (float)d : strtod(digits, NULL) == d;
-}
-
 /* Prints a whole number below 1e15 in full, and any other with the fewest digits that read back as
    the same number. A point or exponent makes it read back as a float. */
 static void print_float(double d, bool single, struct text *out) {
@@ -55,7 +51,7 @@ static void print_float(double d, bool single, struct text *out) {
   char digits[40];
   for (int precision = 1; precision <= 17; precision++) {
     snprintf(digits, sizeof digits, "%.*g", precision, d);
-    if (reads_back(digits, d, single)) break;
+    if (single ? strtof(digits, NULL) == (float)d : strtod(digits, NULL) == d) break;
   }
   char *comma = strchr(digits, ','); /* the application may have set a locale with a decimal
                                         comma */

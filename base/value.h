@@ -27,6 +27,14 @@ struct value value_int(int64_t i);
 struct value value_float(double d);
 struct value value_string(const char *s);
 
+static inline bool value_is_number(const struct value *value) {
+  return value->type == VALUE_INT || value->type == VALUE_FLOAT;
+}
+/* Returns the number as a double. */
+static inline double value_real(const struct value *value) {
+  return value->type == VALUE_INT ? (double)value->integer : value->real;
+}
+
 /* Equality as in Lua: 1 == 1.0, and "1" ~= 1. */
 bool value_equal(struct value a, struct value b);
 
