@@ -97,7 +97,8 @@ static int input_await(const struct input *input, cugen_error *err) {
 }
 
 static int input_refill(struct input *input, cugen_error *err) {
-  /* Makes room for one more piece: drops the bytes that were taken, and grows the buffer. */
+  /* Makes room for one more piece: drops the bytes that were taken, and grows the buffer
+     if that is not enough. */
   if (input->at) memmove(input->buffer, input->buffer + input->at, input->end - input->at);
   input->end -= input->at, input->at = 0;
   if (input->room - input->end < PIECE) {

@@ -340,9 +340,9 @@ static long long memory_kills(void) {
   return count;
 }
 
-/* After a failed compile, compiles the control source in the job's folder. If that makes no object,
-   too, and the time did not run out, or if memory ran out, returns an error, because the failure is
-   not the kernel's. */
+/* Looks into a failed compile. Returns an error if the failure is not the kernel's: memory ran out,
+   or the control source, compiled in the job's folder, made no object either, and its time did not
+   run out. */
 static int check_surroundings(const struct compile_request *request, struct job *job, bool clang,
                               int jail, int code, long long kills, cugen_error *err) {
   const struct compile_request bare = {.toolkit = request->toolkit,

@@ -283,7 +283,8 @@ int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_e
   start_block(fibers);
   struct fiber *first = fibers_take_idle(fibers);
   fibers_start_next(fibers, first);
-  fibers_switch_to(fibers, &first->context); /* returns when the grid has ended */
+  /* returns when the grid has ended, or the launch was given up */
+  fibers_switch_to(fibers, &first->context);
   fibers_running = NULL;
   if (launch->observer) launch->observer->ops->end(launch->observer->watch);
   return fibers->fault.text[0] ? clear_up(fibers, err) : CUGEN_OK;
