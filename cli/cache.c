@@ -25,30 +25,20 @@ static json_t *path_json(struct cli *cli) {
 
 /* ---- ls ------------------------------------------------------------------------------------- */
 
-/* Returns true if a table may leave out the setting where all sets of a kernel share it: the value
-   is not a number, and the name is not dtype. */
-static bool may_be_common(const struct setting *setting) {
-  size_t length;
-  const char *value = setting_value(setting, &length);
-  return setting->name < setting->length && !setting_is_named(setting->text, "dtype") &&
-         *value != '-' && !(*value >= '0' && *value <= '9');
-}
-
-/* Returns the settings of a problem that may be common, as a text that the caller frees; NULL: out
-   of memory. */
-static char *take_common(const char *problem) {
-  struct text out = {0};
-  struct setting setting;
-  while (setting_next(&problem, &setting))
-    if (may_be_common(&setting))
-      text_addf(&out, "%s%.*s", out.length ? " " : "", (int)setting.length, setting.text);
-  return text_take(&out);
-}
-
-/* Returns those settings that may be common and that all sets of the first set's kernel share. They
-   are printed once, below the table. The caller frees the text; NULL: out of memory. */
+/* Returns the settings that all sets of the first set's kernel share and that a table may leave out
+   because their values are not numbers and their names are not dtype. They are printed once, below
+   the table. The caller frees the text; NULL: out of memory. */
 static char *common_settings(const cugen_cache_set *sets, size_t count) {
-  char *common = take_common(sets[0].problem);
+  struct text own = {0};
+  const char *problem = sets[0].problem;
+  for (struct setting setting; setting_next(&problem, &setting);) {
+    size_t length;
+    const char *value = setting_value(&setting, &length);
+    const bool number = *value == '-' || (*value >= '0' && *value <= '9');
+    if (setting.name < setting.length && !number && !setting_is_named(setting.text, "dtype"))
+      text_addf(&own, "%s%.*s", own.length ? " " : "", (int)setting.length, setting.text);
+  }
+  char *common = text_take(&own);
   for (size_t i = 1; i < count && common && *common && strcmp(sets[i].config, sets[0].config) == 0;
        i++) {
     char *fewer = settings_take(common, sets[i].problem, true);
@@ -66,14 +56,6 @@ static void print_common(const cugen_cache_set *sets, size_t count) {
     if (common && *common) printf("%s: all with %s\n", sets[i].config, common);
     free(common);
   }
-}
-
-/* Prints the problem with its way of timing, unless the way is the usual one: "n=1003 (cold)". */
-static void print_problem(struct table *table, const char *problem, const char *measure) {
-  if (cli_way(measure))
-    table_cellf(table, "%s%s(%s)", problem, *problem ? " " : "", measure);
-  else
-    table_cell(table, problem);
 }
 
 static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count) {
@@ -96,9 +78,13 @@ static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count
       free(common);
       common = common_settings(set, count - i);
     }
-    char *problem = common ? settings_take(set->problem, common, false) : NULL;
-    print_problem(&table, problem ? problem : set->problem, set->measure);
-    free(problem);
+    char *rest = common ? settings_take(set->problem, common, false) : NULL;
+    const char *problem = rest ? rest : set->problem;
+    if (cli_way(set->measure)) /* not the usual way: "n=1003 (cold)" */
+      table_cellf(&table, "%s%s(%s)", problem, *problem ? " " : "", set->measure);
+    else
+      table_cell(&table, problem);
+    free(rest);
     table_cell(&table, print_count(set->records).text);
     table.style = set->failed ? STYLE_BAD : STYLE_PLAIN;
     table_cell(&table, print_count(set->failed).text);
@@ -126,40 +112,26 @@ static json_t *set_json(const void *item) {
                   MEMBER(integer, set, measured_at));
 }
 
-struct listing {
-  const cugen_cache_set *sets;
-  size_t count;
-  const cugen_portfolio *portfolios;
-  size_t portfolio_count;
-};
-
-static int print_listing_json(struct cli *cli, const struct listing *l) {
-  return cli_print_json(
-      cli, JSON_NEW({"cache", path_json(cli)}, {"sets", JSON_LIST(l->sets, l->count, set_json)},
-                    {"portfolios", JSON_LIST(l->portfolios, l->portfolio_count, portfolio_json)}));
-}
-
-static int print_listing(struct cli *cli, const struct listing *l) {
-  int status = l->count ? print_sets(cli, l->sets, l->count) : CUGEN_OK;
-  if (l->count && l->portfolio_count && !status) putchar('\n');
-  if (l->portfolio_count && !status)
-    status = portfolio_print_list(cli, l->portfolios, l->portfolio_count);
-  if (l->count || l->portfolio_count) return status;
-  if (!cli_remark_no_cache(cli))
-    cli_remark(cli, "no record matches in %s", api_where(cli->lib, API_PLACE_CACHE));
-  return status;
-}
-
 int command_cache_ls(struct cli *cli) {
   const cugen_cache_filter filter = cli_cache_filter(cli);
-  struct listing l = {0};
+  const cugen_cache_set *sets = NULL;
+  const cugen_portfolio *portfolios = NULL;
+  size_t count = 0, portfolio_count = 0;
   int status = cli_open_cache(cli);
-  if (!status) status = api_cache_list(cli->lib, &filter, &l.sets, &l.count, &cli->error);
+  if (!status) status = api_cache_list(cli->lib, &filter, &sets, &count, &cli->error);
   if (!status)
-    status =
-        api_cache_portfolios(cli->lib, &filter, &l.portfolios, &l.portfolio_count, &cli->error);
+    status = api_cache_portfolios(cli->lib, &filter, &portfolios, &portfolio_count, &cli->error);
   if (status) return status;
-  return options_given(cli, OPTION_JSON) ? print_listing_json(cli, &l) : print_listing(cli, &l);
+  if (options_given(cli, OPTION_JSON))
+    return cli_print_json(
+        cli, JSON_NEW({"cache", path_json(cli)}, {"sets", JSON_LIST(sets, count, set_json)},
+                      {"portfolios", JSON_LIST(portfolios, portfolio_count, portfolio_json)}));
+  if (count) status = print_sets(cli, sets, count);
+  if (count && portfolio_count && !status) putchar('\n');
+  if (portfolio_count && !status) status = portfolio_print_list(cli, portfolios, portfolio_count);
+  if (!count && !portfolio_count && !cli_remark_no_cache(cli))
+    cli_remark(cli, "no record matches in %s", api_where(cli->lib, API_PLACE_CACHE));
+  return status;
 }
 
 /* ---- show ----------------------------------------------------------------------------------- */
@@ -168,16 +140,12 @@ static const char *cache_state_of(const cugen_stored_record *stored) {
   return stored->superseded ? "replaced" : stored->current ? "current" : "stale";
 }
 
-static bool has_energies(const cugen_stored_record *all, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (all[i].record.energy > 0) return true;
-  return false;
-}
-
 static int print_stored(struct cli *cli, const cugen_stored_record *all, size_t count) {
   const bool predicted = api_kernel_predicted(cli->kernel);
+  bool energies = false;
+  for (size_t i = 0; i < count; i++) energies = energies || all[i].record.energy > 0;
   /* Without energies the first column is skipped, and the time takes its place. */
-  const size_t skipped = has_energies(all, count) ? 0 : 1;
+  const size_t skipped = energies ? 0 : 1;
   const struct table_column columns[] = {{"energy", TABLE_RIGHT, 0},
                                          {predicted ? "predicted" : "time", TABLE_RIGHT, 0},
                                          {"state", 0, 0},
@@ -202,18 +170,6 @@ static int print_stored(struct cli *cli, const cugen_stored_record *all, size_t 
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* Prints the portfolios that a plan may use for the kernel's problem. */
-static int cache_print_portfolios(struct cli *cli) {
-  const cugen_portfolio *portfolios;
-  size_t count;
-  int status = api_kernel_portfolios(cli->kernel, &portfolios, &count, &cli->error);
-  for (size_t i = 0; i < count && !status; i++) {
-    putchar('\n');
-    status = portfolio_print(cli, &portfolios[i]);
-  }
-  return status;
-}
-
 static json_t *stored_record_json(const void *item) {
   const cugen_stored_record *stored = item;
   return JSON_ADD(json_record(&stored->record), {"state", json_string(cache_state_of(stored))},
@@ -235,7 +191,8 @@ static int stored_json(struct cli *cli, const cugen_stored_record *all, size_t c
 
 int command_cache_show(struct cli *cli) {
   const cugen_stored_record *all;
-  size_t count, stale = 0;
+  const cugen_portfolio *portfolios; /* those that a plan may use for the kernel's problem */
+  size_t count, portfolio_count = 0, stale = 0;
   int status = cli_open_kernel(cli);
   if (!status) status = cli_use_check_on_cpu(cli);
   if (!status) status = cli_stored(cli, &all, &count);
@@ -244,7 +201,12 @@ int command_cache_show(struct cli *cli) {
   if (!options_given(cli, OPTION_QUIET)) cli_print_head(cli);
   for (size_t i = 0; i < count; i++) stale += !all[i].current && !all[i].superseded;
   if (count) status = print_stored(cli, all, count);
-  if (!status) status = cache_print_portfolios(cli);
+  if (!status)
+    status = api_kernel_portfolios(cli->kernel, &portfolios, &portfolio_count, &cli->error);
+  for (size_t i = 0; i < portfolio_count && !status; i++) {
+    putchar('\n');
+    status = portfolio_print(cli, &portfolios[i]);
+  }
   if (status || (!count && cli_remark_no_cache(cli))) return status;
   if (!count || stale)
     cli_remark(cli, "%s; '%s' says why",
@@ -361,12 +323,6 @@ int command_cache_rm(struct cli *cli) {
 
 /* ---- verify --------------------------------------------------------------------------------- */
 
-static void print_foreign(size_t count) {
-  printf("%s compiled kernel%s not sealed with a key that is used here (another home or user?): %s "
-         "compiled anew when needed.\n",
-         print_count(count).text, count == 1 ? " is" : "s are", count == 1 ? "it is" : "they are");
-}
-
 int command_cache_verify(struct cli *cli) {
   cugen_cache_counts counts;
   int status = cli_open_cache(cli);
@@ -382,6 +338,11 @@ int command_cache_verify(struct cli *cli) {
   printf("%s: ", api_where(cli->lib, API_PLACE_CACHE));
   print_counts(&counts);
   puts(": nothing is wrong.");
-  if (counts.foreign_images) print_foreign(counts.foreign_images);
+  const size_t foreign = counts.foreign_images;
+  if (foreign)
+    printf("%s compiled kernel%s not sealed with a key that is used here (another home or user?): "
+           "%s compiled anew when needed.\n",
+           print_count(foreign).text, foreign == 1 ? " is" : "s are",
+           foreign == 1 ? "it is" : "they are");
   return CUGEN_OK;
 }

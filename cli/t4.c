@@ -37,21 +37,19 @@ static json_t *value_json(const char *text) {
   return json_text(text);
 }
 
-static void add_tunable(json_t *object, const struct setting *setting) {
-  size_t length;
-  const char *value = setting_value(setting, &length);
-  char *name = strndup(setting->text, setting->name), *text = strndup(value, length);
-  if (name && text) json_object_set_new(object, name, value_json(text));
-  free(name);
-  free(text);
-}
-
 static json_t *configuration_json(const char *variant) {
   const struct variant_name parts = variant_parse(variant);
   json_t *object = json_object();
-  struct setting setting;
   json_object_set_new(object, "implementation", json_stringn(parts.implementation, parts.length));
-  for (const char *at = parts.settings; setting_next(&at, &setting);) add_tunable(object, &setting);
+  const char *at = parts.settings;
+  for (struct setting setting; setting_next(&at, &setting);) {
+    size_t length;
+    const char *value = setting_value(&setting, &length);
+    char *name = strndup(setting.text, setting.name), *text = strndup(value, length);
+    if (name && text) json_object_set_new(object, name, value_json(text));
+    free(name);
+    free(text);
+  }
   return object;
 }
 
@@ -171,7 +169,12 @@ static json_t *metadata_json(const struct t4 *t4) {
                   {"autotuner", json_string("cugen " CUGEN_VERSION)});
 }
 
-static void refuse_two(const struct t4 *t4, struct cli *cli) {
+/* Returns true if there are records, and all are of one space. */
+static bool t4_is_whole(const struct t4 *t4, struct cli *cli) {
+  if (!t4->first)
+    cli_fail(cli, CUGEN_ERROR_USAGE,
+             "there is no such record; 'cugen cache ls' lists what there is");
+  if (!t4->other) return t4->first != NULL;
   const json_t *const two[] = {t4->first, t4->other};
   cli_fail(cli, CUGEN_ERROR_USAGE, "a file holds one space, and records are of several:");
   for (size_t i = 0; i < 2; i++)
@@ -180,15 +183,7 @@ static void refuse_two(const struct t4 *t4, struct cli *cli) {
                t4_text_of(two[i], "options"));
   cli_append(cli,
              "; CONFIG, --problem, --device and --measure name one ('cugen cache ls' lists them)");
-}
-
-static bool t4_is_whole(const struct t4 *t4, struct cli *cli) {
-  if (t4->other)
-    refuse_two(t4, cli);
-  else if (!t4->first)
-    cli_fail(cli, CUGEN_ERROR_USAGE,
-             "there is no such record; 'cugen cache ls' lists what there is");
-  return t4->first && !t4->other;
+  return false;
 }
 
 json_t *t4_whole(const struct t4 *t4, struct cli *cli) {
@@ -221,13 +216,6 @@ static json_t *lists_json(const struct t4 *t4) {
     }
   }
   return lists;
-}
-
-static json_t *names_json(const json_t *lists) {
-  json_t *names = json_array(), *any;
-  const char *name;
-  json_object_foreach((json_t *)lists, name, any) json_array_append_new(names, json_string(name));
-  return names;
 }
 
 /* Appends a tunable's value to the key as Python's str() writes the value. */
@@ -277,11 +265,13 @@ static json_t *entries_json(const struct t4 *t4) {
 json_t *t4_as_cache(const struct t4 *t4, struct cli *cli) {
   if (!t4_is_whole(t4, cli)) return NULL;
   fill_configurations(t4);
-  json_t *lists = lists_json(t4);
+  json_t *lists = lists_json(t4), *names = json_array(), *any;
+  const char *name;
+  json_object_foreach(lists, name, any) json_array_append_new(names, json_string(name));
   return JSON_NEW({"device_name", json_text(t4_text_of(t4->first, "device"))},
                   {"kernel_name", json_text(t4_text_of(t4->first, "config"))},
                   {"problem_size", json_text(t4_text_of(t4->first, "problem"))},
-                  {"tune_params_keys", names_json(lists)}, {"tune_params", lists},
+                  {"tune_params_keys", names}, {"tune_params", lists},
                   {"objective", json_string("time")}, {"cache", entries_json(t4)});
 }
 

@@ -11,34 +11,24 @@
 #include "records.h"
 #include "table.h"
 
-static const char *state_word(const cugen_why_row *row) {
-  switch (row->state) {
-  case CUGEN_WHY_SAME: return "same";
-  case CUGEN_WHY_UNKNOWN: return "not known";
-  case CUGEN_WHY_DIFFERS: break;
-  }
-  return row->decides ? "DIFFERS" : "differs";
-}
-
-/* Adds a cell such as "2000 now, 1003 in the cache". */
-static void why_add_values(struct table *table, const cugen_why_row *row) {
-  if (row->state == CUGEN_WHY_SAME)
-    table_cell(table, row->found);
-  else if (row->state == CUGEN_WHY_UNKNOWN)
-    table_cell(table, "the record does not say");
-  else
-    table_cellf(table, "%s now, %s in the cache%s", row->wanted, row->found,
-                row->decides ? "" : "; it decides nothing");
-}
-
 static int why_print_rows(struct cli *cli, const cugen_why_match *match) {
   static const struct table_column columns[] = {{"", 0, 0}, {"", 0, 0}, {"", TABLE_WRAP, 0}};
   struct table table;
   table_open(&table, cli, columns, 3);
   for (size_t i = 0; i < match->row_count; i++) {
-    table_cell(&table, match->rows[i].field);
-    table_cell(&table, state_word(&match->rows[i]));
-    why_add_values(&table, &match->rows[i]);
+    const cugen_why_row *row = &match->rows[i];
+    table_cell(&table, row->field);
+    if (row->state == CUGEN_WHY_SAME) {
+      table_cell(&table, "same");
+      table_cell(&table, row->found);
+    } else if (row->state == CUGEN_WHY_UNKNOWN) {
+      table_cell(&table, "not known");
+      table_cell(&table, "the record does not say");
+    } else {
+      table_cell(&table, row->decides ? "DIFFERS" : "differs");
+      table_cellf(&table, "%s now, %s in the cache%s", row->wanted, row->found,
+                  row->decides ? "" : "; it decides nothing");
+    }
   }
   return table_close(&table, 2, stdout, &cli->error);
 }
@@ -52,56 +42,35 @@ static int print_match(struct cli *cli, const cugen_why_match *match) {
   return options_given(cli, OPTION_QUIET) ? CUGEN_OK : why_print_rows(cli, match);
 }
 
-/* ---- The lead of the best variant ----------------------------------------------------------- */
-
-/* How the best of a problem's own records compares with the others. */
-struct lead {
-  size_t right, tied;         /* tied: within CUGEN_TIE of the least cost */
-  double faster;              /* least cost that is not tied / the best's cost; 0: all tie */
-  double behind;              /* least cost divided by the best's cost, at most 1 */
-  const char *next, *fastest; /* variants; NULL: there is none, or only the best */
-};
-
-/* Returns false if the variant taken is not the first of this problem's own records, or is not
-   right. */
-static bool find_lead(const struct cli *cli, const char *taken, struct lead *out) {
-  size_t count;
-  const cugen_record *best = api_records(cli->kernel, &count), *all = best, *least = best,
-                     *next = NULL;
-  *out = (struct lead){0};
-  if (!count || best->outcome != CUGEN_OUTCOME_OK || strcmp(best->variant, taken) != 0)
-    return false;
-  for (; out->right < count && !all[out->right].outcome; out->right++)
-    if (all[out->right].cost < least->cost) least = &all[out->right];
-  for (size_t i = 0; i < out->right; i++) {
-    const bool tied = all[i].cost <= least->cost * CUGEN_TIE;
-    out->tied += tied;
-    if (!tied && (!next || all[i].cost < next->cost)) next = &all[i];
-  }
-  out->behind = least->cost / best->cost;
-  out->faster = next ? next->cost / best->cost : 0;
-  out->next = next ? next->variant : NULL;
-  out->fastest = strcmp(least->variant, best->variant) ? least->variant : NULL;
-  return true;
-}
-
+/* Prints how the variant taken compares with the other right variants, if it is the first of this
+   problem's own records and right. */
 static void print_lead(const struct cli *cli, const char *taken) {
-  struct lead lead;
-  if (!find_lead(cli, taken, &lead)) return;
+  size_t count, right = 0, tied = 0;
+  const cugen_record *all = api_records(cli->kernel, &count), *best = all, *least = all,
+                     *next = NULL; /* next: the one of least cost that does not tie */
+  if (!count || best->outcome != CUGEN_OUTCOME_OK || strcmp(best->variant, taken) != 0) return;
+  for (; right < count && !all[right].outcome; right++)
+    if (all[right].cost < least->cost) least = &all[right];
+  for (size_t i = 0; i < right; i++)
+    if (all[i].cost <= least->cost * CUGEN_TIE)
+      tied++;
+    else if (!next || all[i].cost < next->cost)
+      next = &all[i];
   const char *objective = api_kernel_objective_text(cli->kernel);
   printf("Why it leads: ");
-  if (lead.right == 1) printf("it is the only right variant that is remembered.");
-  if (lead.right > 1 && lead.tied > 1)
+  if (right == 1) printf("it is the only right variant that is remembered.");
+  if (right > 1 && tied > 1)
     printf("%s of %s right variants are within 0.5%% of the best by %s; of such a tie the one that "
            "%s is taken.",
-           print_count(lead.tied).text, print_count(lead.right).text, objective,
-           records_preference(cli));
-  if (lead.right > 1 && lead.tied == 1)
-    printf("it is the best of %s right variants by %s.", print_count(lead.right).text, objective);
-  if (lead.fastest) printf(" '%s' is %.2g%% better.", lead.fastest, 100 * (1 - lead.behind));
-  if (lead.next)
+           print_count(tied).text, print_count(right).text, objective, records_preference(cli));
+  if (right > 1 && tied == 1)
+    printf("it is the best of %s right variants by %s.", print_count(right).text, objective);
+  if (strcmp(least->variant, best->variant) != 0)
+    printf(" '%s' is %.2g%% better.", least->variant, 100 * (1 - least->cost / best->cost));
+  if (next)
     printf(" %s, '%s', takes %.3g times as much.",
-           lead.tied > 1 ? "The first that does not tie" : "The next", lead.next, lead.faster);
+           tied > 1 ? "The first that does not tie" : "The next", next->variant,
+           next->cost / best->cost);
   putchar('\n');
 }
 

@@ -17,22 +17,24 @@ struct exporting {
   FILE *out;
   struct t4 *t4; /* NULL: written as wisdom */
   struct progress progress;
-  double begin;
   size_t records, left_out;
   int status;
 };
 
-static double remaining(double begin, double done, double all) {
-  return done > 0 && all > done ? (progress_now() - begin) / done * (all - done) : -1;
+/* Returns the state of a progress line; the time left is what the rest takes at the same pace. */
+static cugen_progress wisdom_progress(const struct progress *progress, size_t done, size_t all) {
+  const double elapsed = progress_now() - progress->begin;
+  const bool known = done > 0 && all > done;
+  return (cugen_progress){.done = done,
+                          .planned = all,
+                          .elapsed = elapsed,
+                          .remaining = known ? elapsed / (double)done * (double)(all - done) : -1};
 }
 
 static int on_export(const cugen_export_progress *state, void *context) {
   struct exporting *exporting = context;
-  const cugen_progress shown = {
-      .done = state->written,
-      .planned = state->records,
-      .elapsed = progress_now() - exporting->begin,
-      .remaining = remaining(exporting->begin, (double)state->written, (double)state->records)};
+  const cugen_progress shown =
+      wisdom_progress(&exporting->progress, state->written, state->records);
   if (exporting->t4)
     t4_add(exporting->t4, state->text, state->length);
   else if (exporting->out)
@@ -115,11 +117,6 @@ static int wisdom_read_format(struct cli *cli, whole_format *whole) {
                   format);
 }
 
-static json_t *export_json(const struct exporting *exporting, const char *path) {
-  return JSON_NEW({"file", json_text(path)}, MEMBER(count, exporting, records),
-                  MEMBER(count, exporting, left_out));
-}
-
 static void remark_export(const struct exporting *exporting, bool to_stdout, const char *path) {
   const struct cli *cli = exporting->cli;
   cli_remark(cli, "%s%s%s", print_many(exporting->records, "record").text, to_stdout ? "" : " in ",
@@ -134,7 +131,7 @@ static void remark_export(const struct exporting *exporting, bool to_stdout, con
 int command_cache_export(struct cli *cli) {
   const char *path = cli->values[OPTION_OUTPUT];
   const bool to_stdout = !path || strcmp(path, "-") == 0, json = options_given(cli, OPTION_JSON);
-  struct exporting exporting = {.cli = cli, .begin = progress_now()};
+  struct exporting exporting = {.cli = cli};
   whole_format whole;
   int status = wisdom_read_format(cli, &whole);
   if (!status && json && to_stdout)
@@ -146,62 +143,32 @@ int command_cache_export(struct cli *cli) {
   exporting.path = to_stdout || whole ? NULL : path;
   if (!status) status = whole ? export_whole(&exporting, whole) : export_to(&exporting, to_stdout);
   if (!status) remark_export(&exporting, to_stdout, path);
-  return status || !json ? status : cli_print_json(cli, export_json(&exporting, path));
+  if (status || !json) return status;
+  return cli_print_json(cli, JSON_NEW({"file", json_text(path)},
+                                      {"records", json_count(exporting.records)},
+                                      {"left_out", json_count(exporting.left_out)}));
 }
 
 /* ---- import --------------------------------------------------------------------------------- */
 
-static void print_merged(const cugen_cache_merged *merged) {
-  printf("%s: ", print_many(merged->records, "record").text);
-  printf("%s added, ", print_count(merged->added).text);
-  printf("%s better than what was here, ", print_count(merged->better).text);
-  printf("%s worse and kept as history, ", print_count(merged->worse).text);
-  printf("%s known already.\n", print_count(merged->known).text);
-  if (merged->portfolios) printf("%s.\n", print_many(merged->portfolios, "portfolio").text);
-}
-
-struct importing {
-  struct progress progress;
-  double begin;
-};
-
 /* Shows progress: a record that is read but not merged counts half. */
-static int on_import(const cugen_import_progress *state, void *context) {
-  struct importing *importing = context;
-  const double done = (double)(state->read + state->merged), all = 2 * (double)state->records;
-  const cugen_progress shown = {.done = (state->read + state->merged) / 2,
-                                .planned = state->records,
-                                .elapsed = progress_now() - importing->begin,
-                                .remaining = remaining(importing->begin, done, all)};
-  progress_draw(&importing->progress, &shown);
+static int on_import(const cugen_import_progress *state, void *progress) {
+  cugen_progress shown = wisdom_progress(progress, state->read + state->merged, 2 * state->records);
+  shown.done /= 2;
+  shown.planned /= 2;
+  progress_draw(progress, &shown);
   return stop_asked();
 }
 
 static int import_wisdom(struct cli *cli, const char *path, cugen_cache_merged *merged) {
-  struct importing importing = {.begin = progress_now()};
-  progress_open(&importing.progress, options_given(cli, OPTION_QUIET));
+  struct progress progress;
+  progress_open(&progress, options_given(cli, OPTION_QUIET));
   stop_catch();
-  int status = api_cache_import(cli->lib, path, on_import, &importing, merged, &cli->error);
-  progress_close(&importing.progress);
+  int status = api_cache_import(cli->lib, path, on_import, &progress, merged, &cli->error);
+  progress_close(&progress);
   if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
   cli_remark(cli, "%s", cli->error.message);
   return stop_exit_code();
-}
-
-static json_t *suggested_json(const api_suggested *suggested) {
-  return JSON_NEW(MEMBER(count, suggested, results),
-                  {"suggested", json_count(suggested->merged.records)},
-                  MEMBER(count, suggested, slower), MEMBER(count, suggested, unmatched),
-                  MEMBER(count, suggested, left_out));
-}
-
-static void print_suggested(const api_suggested *suggested) {
-  const size_t kept = suggested->merged.records;
-  printf("%s: ", print_many(suggested->results, "result").text);
-  printf("%s for 'cugen tune', ", print_many(kept, "suggestion").text);
-  printf("%s slower than those, ", print_count(suggested->slower).text);
-  printf("%s no variants of the config, ", print_count(suggested->unmatched).text);
-  printf("%s failed or not meant.\n", print_count(suggested->left_out).text);
 }
 
 static int import_foreign(struct cli *cli) {
@@ -209,8 +176,19 @@ static int import_foreign(struct cli *cli) {
   int status =
       api_cache_suggest(cli->lib, cli->operand, cli->values[OPTION_MAP], &suggested, &cli->error);
   if (status) return status;
-  if (options_given(cli, OPTION_JSON)) return cli_print_json(cli, suggested_json(&suggested));
-  if (!options_given(cli, OPTION_QUIET)) print_suggested(&suggested);
+  const size_t kept = suggested.merged.records;
+  if (options_given(cli, OPTION_JSON))
+    return cli_print_json(cli, JSON_NEW({"results", json_count(suggested.results)},
+                                        {"suggested", json_count(kept)},
+                                        {"slower", json_count(suggested.slower)},
+                                        {"unmatched", json_count(suggested.unmatched)},
+                                        {"left_out", json_count(suggested.left_out)}));
+  if (options_given(cli, OPTION_QUIET)) return CUGEN_OK;
+  printf("%s: ", print_many(suggested.results, "result").text);
+  printf("%s for 'cugen tune', ", print_many(kept, "suggestion").text);
+  printf("%s slower than those, ", print_count(suggested.slower).text);
+  printf("%s no variants of the config, ", print_count(suggested.unmatched).text);
+  printf("%s failed or not meant.\n", print_count(suggested.left_out).text);
   return CUGEN_OK;
 }
 
@@ -221,6 +199,12 @@ int command_cache_import(struct cli *cli) {
   if (!status) status = import_wisdom(cli, cli->operand, &merged);
   if (status) return status;
   if (options_given(cli, OPTION_JSON)) return cli_print_json(cli, json_merged(&merged));
-  if (!options_given(cli, OPTION_QUIET)) print_merged(&merged);
+  if (options_given(cli, OPTION_QUIET)) return CUGEN_OK;
+  printf("%s: ", print_many(merged.records, "record").text);
+  printf("%s added, ", print_count(merged.added).text);
+  printf("%s better than what was here, ", print_count(merged.better).text);
+  printf("%s worse and kept as history, ", print_count(merged.worse).text);
+  printf("%s known already.\n", print_count(merged.known).text);
+  if (merged.portfolios) printf("%s.\n", print_many(merged.portfolios, "portfolio").text);
   return CUGEN_OK;
 }
