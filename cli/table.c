@@ -33,6 +33,9 @@ struct table_layout {
   enum state state;
   /* Widths: of the whole cell in one line; of its longest word; as printed. */
   size_t natural, least, width;
+  /* The cell of the row that is being printed: the text that remains, and its style. */
+  const char *rest;
+  enum style style;
 };
 
 /* ---- Filling -------------------------------------------------------------------------------- */
@@ -110,14 +113,6 @@ static void measure_text(struct table_layout *column, const char *text) {
 
 static bool is_line(const struct table *table, size_t cell) {
   return table->cells[cell - cell % table->column_count].line;
-}
-
-static void table_measure(struct table *table) {
-  for (size_t i = 0; i < table->column_count; i++)
-    measure_text(&table->columns[i], table->columns[i].header);
-  for (size_t i = 0; i < table->count; i++)
-    if (!is_line(table, i))
-      measure_text(&table->columns[i % table->column_count], table->cells[i].text);
 }
 
 /* Returns the width that a column should have before other columns are left out. */
@@ -200,7 +195,13 @@ static void table_share(struct table *table, size_t room) {
   }
 }
 
+/* Measures the columns, chooses those that are shown, and gives them their widths. */
 static void table_fit(struct table *table, size_t room) {
+  for (size_t i = 0; i < table->column_count; i++)
+    measure_text(&table->columns[i], table->columns[i].header);
+  for (size_t i = 0; i < table->count; i++)
+    if (!is_line(table, i))
+      measure_text(&table->columns[i % table->column_count], table->cells[i].text);
   if (sum(table, natural_of) > room && !table->split) {
     for (size_t i = 0; i < table->column_count; i++)
       if (table->columns[i].flags & TABLE_FOLD && common_cell(table, i))
@@ -229,68 +230,55 @@ static void set_style(enum style style, FILE *out) {
   if (out == stdout) clean_style(style);
 }
 
-static void table_put(const char *text, size_t length, enum style style, FILE *out) {
-  if (style != STYLE_PLAIN) set_style(style, out);
-  fprintf(out, "%.*s", (int)length, text);
-  if (style != STYLE_PLAIN) set_style(STYLE_PLAIN, out);
-}
-
-/* Prints one line of a row. rest: the remaining text of each cell. Spaces are printed only before
-   text, so that no line ends in blanks. */
-static bool table_print_line(const struct table *table, const char **rest, const enum style *styles,
-                             int indent, FILE *out) {
+/* Prints one line of a row, and moves each cell's `rest` behind it. Spaces are printed only before
+   text, so that no line ends in blanks. Returns true if text remains. */
+static bool table_print_line(const struct table *table, int indent, FILE *out) {
   int spaces = indent;
   bool more = false;
   for (size_t i = 0; i < table->column_count; i++) {
-    const struct table_layout *column = &table->columns[i];
+    struct table_layout *column = &table->columns[i];
     if (column->state != SHOWN) continue;
-    const size_t length = line_length(rest[i], column->width),
-                 columns = terminal_columns(rest[i], length);
+    const size_t length = line_length(column->rest, column->width),
+                 columns = terminal_columns(column->rest, length);
     const int padding = columns < column->width ? (int)(column->width - columns) : 0;
     if (column->flags & TABLE_RIGHT) spaces += padding;
     if (length) {
       fprintf(out, "%*s", spaces, "");
-      table_put(rest[i], length, styles[i], out);
+      if (column->style != STYLE_PLAIN) set_style(column->style, out);
+      fprintf(out, "%.*s", (int)length, column->rest);
+      if (column->style != STYLE_PLAIN) set_style(STYLE_PLAIN, out);
       spaces = 0;
     }
     spaces += column->flags & TABLE_RIGHT ? GAP : padding + GAP;
-    rest[i] += length;
-    rest[i] += strspn(rest[i], " ");
-    more |= *rest[i] != '\0';
+    column->rest += length;
+    column->rest += strspn(column->rest, " ");
+    more |= *column->rest != '\0';
   }
   fputc('\n', out);
   return more;
 }
 
-static void table_print_row(const struct table *table, size_t first, int indent, const char **rest,
-                            enum style *styles, FILE *out) {
-  for (size_t i = 0; i < table->column_count; i++) {
-    rest[i] = table->cells[first + i].text;
-    styles[i] = table->cells[first + i].style;
-  }
-  while (table_print_line(table, rest, styles, indent, out)) continue;
-}
-
-static void print_header(const struct table *table, int indent, const char **rest,
-                         enum style *styles, FILE *out) {
-  bool any = false;
-  for (size_t i = 0; i < table->column_count; i++) {
-    rest[i] = table->columns[i].header;
-    styles[i] = STYLE_PLAIN;
-    any |= *rest[i] && table->columns[i].state == SHOWN;
-  }
-  while (any && table_print_line(table, rest, styles, indent, out)) continue;
-}
-
-static void table_print_rows(const struct table *table, int indent, const char **rest,
-                             enum style *styles, FILE *out) {
+static void table_print_rows(const struct table *table, int indent, FILE *out) {
   const int second = indent + (int)table->columns[0].width + GAP;
-  print_header(table, indent, rest, styles, out);
+  bool headed = false;
+  for (size_t c = 0; c < table->column_count; c++) {
+    struct table_layout *column = &table->columns[c];
+    column->rest = column->header;
+    column->style = STYLE_PLAIN;
+    headed |= *column->header && column->state == SHOWN;
+  }
+  while (headed && table_print_line(table, indent, out)) continue;
   for (size_t i = 0; i + table->column_count <= table->count; i += table->column_count) {
-    if (table->cells[i].line)
-      fprintf(out, "%*s%s\n", second, "", table->cells[i].text);
-    else
-      table_print_row(table, i, indent, rest, styles, out);
+    const struct table_cell *cells = &table->cells[i];
+    if (cells[0].line) {
+      fprintf(out, "%*s%s\n", second, "", cells[0].text);
+      continue;
+    }
+    for (size_t c = 0; c < table->column_count; c++) {
+      table->columns[c].rest = cells[c].text;
+      table->columns[c].style = cells[c].style;
+    }
+    while (table_print_line(table, indent, out)) continue;
   }
 }
 
@@ -328,13 +316,12 @@ static void print_left_out(const struct table *table, int indent, FILE *out) {
 }
 
 /* Prints the columns that do not fit as further tables below. */
-static void print_split(struct table *table, int indent, size_t room, const char **rest,
-                        enum style *styles, FILE *out) {
+static void print_split(struct table *table, int indent, size_t room, FILE *out) {
   for (bool more = true; more;) {
     more = false;
     take_some(table, room);
     table_share(table, room);
-    table_print_rows(table, indent, rest, styles, out);
+    table_print_rows(table, indent, out);
     for (size_t i = 1; i < table->column_count; i++) {
       more |= table->columns[i].state == LEFT_OUT;
       if (table->columns[i].state == SHOWN) table->columns[i].state = PRINTED;
@@ -343,33 +330,26 @@ static void print_split(struct table *table, int indent, size_t room, const char
   }
 }
 
-static void print(struct table *table, int indent, const char **rest, enum style *styles,
-                  FILE *out) {
+static void print(struct table *table, int indent, FILE *out) {
   const size_t width = table->width ? (size_t)table->width : SIZE_MAX / 2,
                room = width > (size_t)indent ? width - (size_t)indent : 0;
-  table_measure(table);
   table_fit(table, room);
   if (table->split && sum(table, natural_of) > room) {
-    print_split(table, indent, room, rest, styles, out);
+    print_split(table, indent, room, out);
     return;
   }
-  table_print_rows(table, indent, rest, styles, out);
+  table_print_rows(table, indent, out);
   print_folded(table, indent, out);
   print_left_out(table, indent, out);
 }
 
 int table_close(struct table *table, int indent, FILE *out, cugen_error *error) {
-  const char **rest = calloc(table->column_count, sizeof *rest);
-  enum style *styles = calloc(table->column_count, sizeof *styles);
-  const bool good = !table->failed && rest && styles;
-  if (good) print(table, indent, rest, styles, out);
+  if (!table->failed) print(table, indent, out);
   for (size_t i = 0; i < table->count; i++) free(table->cells[i].text);
   for (size_t i = 0; table->columns && i < table->column_count; i++) free(table->columns[i].header);
   free(table->columns);
   free(table->cells);
-  free(rest);
-  free(styles);
-  if (good) return CUGEN_OK;
+  if (!table->failed) return CUGEN_OK;
   *error = (cugen_error){.status = CUGEN_ERROR_MEMORY, .message = "out of memory"};
   return CUGEN_ERROR_MEMORY;
 }
