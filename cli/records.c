@@ -141,32 +141,32 @@ static size_t records_end_of(const struct ranking *ranking, size_t top) {
 
 /* ---- The table ------------------------------------------------------------------------------ */
 
-static int records_each_row(struct cli *cli, const struct ranking *ranking, size_t end,
-                            bool (*use)(void *context, const cugen_record *record, size_t i),
-                            void *context) {
-  cugen_record record;
-  for (size_t i = 0; i < end && next_right(cli, i, &record); i++)
-    if (is_row(ranking, i) && !use(context, &record, i)) return cli_no_memory(cli);
-  return CUGEN_OK;
-}
-
 struct best {
   const struct ranking *ranking;
   struct table table;
   struct settings variants;
   bool chosen[COLUMNS], rate_first, narrow;
   char rate[16];
-  size_t rows;
 };
 
-/* Chooses the columns that mean something for the record, and collects its variant. */
-static bool records_choose(void *context, const cugen_record *record, size_t i) {
-  struct best *best = context;
-  const char *unit = print_rate_unit(record->flops, record->bytes);
-  if (i == 0) snprintf(best->rate, sizeof best->rate, "%s", unit ? unit : "");
-  for (size_t c = 0; c < COLUMNS; c++)
-    best->chosen[c] |= quantities[columns[c].quantity].has(record);
-  return settings_add(&best->variants, record->variant);
+/* Chooses the columns that mean something for some row, and collects the variants of the rows. If
+   these are shortened, also collects the tried variants, from which the only row of an
+   implementation is distinguished. */
+static int records_choose(struct cli *cli, struct best *best, size_t end) {
+  cugen_record record;
+  for (size_t i = 0; i < end && next_right(cli, i, &record); i++) {
+    if (!is_row(best->ranking, i)) continue;
+    const char *unit = print_rate_unit(record.flops, record.bytes);
+    if (i == 0) snprintf(best->rate, sizeof best->rate, "%s", unit ? unit : "");
+    for (size_t c = 0; c < COLUMNS; c++)
+      best->chosen[c] |= quantities[columns[c].quantity].has(&record);
+    if (!settings_add(&best->variants, record.variant)) return cli_no_memory(cli);
+  }
+  size_t tried;
+  const cugen_record *all = api_records(cli->kernel, &tried);
+  for (size_t i = 0; i < tried && best->narrow; i++)
+    if (!settings_add_tried(&best->variants, all[i].variant)) return cli_no_memory(cli);
+  return CUGEN_OK;
 }
 
 /* Opens the table: rank, the needed columns, and last the variant. */
@@ -182,16 +182,11 @@ static void open_table(struct cli *cli, struct best *best) {
   table_open(&best->table, cli, shown, count);
 }
 
-static void add_merged(struct best *best, size_t merged) {
-  if (merged) table_line(&best->table, print_format("%zu more within 0.5%%", merged).text);
-  best->table.merged += merged;
-}
-
 /* Returns the variant's text for the row; NULL: out of memory. A shortened text becomes "tiled..
    BM=64", because --variant would take it for another variant without the dots. */
-static char *row_variant(const struct best *best, const cugen_record *record) {
+static char *row_variant(const struct best *best, size_t row, const cugen_record *record) {
   char *dotted = NULL,
-       *text = best->narrow ? settings_short(&best->variants, best->rows) : strdup(record->variant);
+       *text = best->narrow ? settings_short(&best->variants, row) : strdup(record->variant);
   if (!text || strlen(text) >= strlen(record->variant)) return text;
   if (asprintf(&dotted, "%.*s..%s", VARIANT_IMPLEMENTATION(text), variant_parse(text).settings) < 0)
     dotted = NULL;
@@ -199,40 +194,37 @@ static char *row_variant(const struct best *best, const cugen_record *record) {
   return dotted;
 }
 
-static bool records_add_row(void *context, const cugen_record *record, size_t i) {
-  struct best *best = context;
-  char *variant = row_variant(best, record);
-  best->table.style = i == 0 ? STYLE_BEST : STYLE_PLAIN;
-  table_cell(&best->table, print_count(i + 1).text);
-  for (size_t at = 0; at < COLUMNS; at++) {
-    const size_t c = records_column_at(at, best->rate_first);
-    const struct quantity_row *row = &quantities[columns[c].quantity];
-    if (best->chosen[c]) table_cell(&best->table, row->has(record) ? row->show(record).text : "");
+static int records_add_rows(struct cli *cli, struct best *best, size_t end) {
+  struct table *table = &best->table;
+  cugen_record record;
+  for (size_t i = 0, row = 0; i < end && next_right(cli, i, &record); i++) {
+    if (!is_row(best->ranking, i)) continue;
+    char *variant = row_variant(best, row++, &record);
+    if (!variant) return cli_no_memory(cli);
+    table->style = i == 0 ? STYLE_BEST : STYLE_PLAIN;
+    table_cell(table, print_count(i + 1).text);
+    for (size_t at = 0; at < COLUMNS; at++) {
+      const size_t c = records_column_at(at, best->rate_first);
+      const struct quantity_row *quantity = &quantities[columns[c].quantity];
+      if (best->chosen[c])
+        table_cell(table, quantity->has(&record) ? quantity->show(&record).text : "");
+    }
+    table_cell(table, variant);
+    free(variant);
+    table->style = STYLE_PLAIN;
+    const size_t merged = best->ranking->places[i].merged;
+    if (merged) table_line(table, print_format("%zu more within 0.5%%", merged).text);
+    table->merged += merged;
   }
-  table_cell(&best->table, variant ? variant : "");
-  best->table.style = STYLE_PLAIN;
-  best->rows++;
-  add_merged(best, best->ranking->places[i].merged);
-  free(variant);
-  return variant != NULL;
-}
-
-/* Collects tried variants, from which the only row of an implementation is distinguished. */
-static int take_tried(struct cli *cli, struct settings *variants) {
-  size_t count;
-  const cugen_record *all = api_records(cli->kernel, &count);
-  for (size_t i = 0; i < count; i++)
-    if (!settings_add_tried(variants, all[i].variant)) return cli_no_memory(cli);
   return CUGEN_OK;
 }
 
 static int records_print_table(struct cli *cli, struct best *best, size_t end) {
   cugen_error ignored;
-  int status = records_each_row(cli, best->ranking, end, records_choose, best);
-  if (!status && best->narrow) status = take_tried(cli, &best->variants);
-  if (!status) open_table(cli, best);
-  if (!status) status = records_each_row(cli, best->ranking, end, records_add_row, best);
-  if (best->table.columns) {
+  int status = records_choose(cli, best, end);
+  if (!status) {
+    open_table(cli, best);
+    status = records_add_rows(cli, best, end);
     const int closed = table_close(&best->table, 0, stdout, status ? &ignored : &cli->error);
     if (!status) status = closed;
   }
@@ -285,14 +277,6 @@ void records_print_roofline(const struct cli *cli, const cugen_record *r, const 
              : ", the peak of its tensor cores.");
 }
 
-static int print_ceiling(struct cli *cli) {
-  cugen_ceilings ceilings;
-  size_t count;
-  int status = api_kernel_ceilings(cli->kernel, &ceilings, &cli->error);
-  if (!status) records_print_roofline(cli, api_records(cli->kernel, &count), &ceilings);
-  return status;
-}
-
 const char *records_preference(const struct cli *cli) {
   const char *prefer = cli->values[OPTION_PREFER];
   return !prefer || strcmp(prefer, "simplest") == 0 ? "comes first in the config"
@@ -324,8 +308,12 @@ static int print_best(struct cli *cli, const struct ranking *ranking, size_t top
   if (!end) return CUGEN_OK;
   int status = records_print_table(cli, &best, end);
   if (!status) print_ranking(cli, ranking->tied);
-  return status || !best.chosen[ROOFLINE] || options_given(cli, OPTION_QUIET) ? status
-                                                                              : print_ceiling(cli);
+  if (status || !best.chosen[ROOFLINE] || options_given(cli, OPTION_QUIET)) return status;
+  cugen_ceilings ceilings;
+  size_t count;
+  status = api_kernel_ceilings(cli->kernel, &ceilings, &cli->error);
+  if (!status) records_print_roofline(cli, api_records(cli->kernel, &count), &ceilings);
+  return status;
 }
 
 int records_print_best(struct cli *cli, size_t top, size_t *right) {
@@ -421,23 +409,18 @@ static void print_reason(const char *reason) {
   printf("    %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
-const char *records_check_help(int outcome) {
-  switch (outcome) {
+const char *records_check_help(const struct cli *cli, const cugen_record *record,
+                               struct hint *command) {
+  struct cli meant = *cli;
+  meant.values[OPTION_DEVICE] = NULL;
+  meant.values[OPTION_VARIANT] = record->variant;
+  *command = hint(&meant, "check");
+  switch (record->outcome) {
   case CUGEN_OUTCOME_WRONG:
   case CUGEN_OUTCOME_BOUNDS: return "looks for races and bad accesses";
   case CUGEN_OUTCOME_TRAP: return "names the line";
   default: return NULL;
   }
-}
-
-/* Prints the command `cugen check` with what it finds, if a check can explain the outcome. */
-static void print_check(struct cli *cli, const cugen_record *record) {
-  const char *help = records_check_help((int)record->outcome);
-  struct cli meant = *cli;
-  if (!help) return;
-  meant.values[OPTION_DEVICE] = NULL;
-  meant.values[OPTION_VARIANT] = record->variant;
-  printf("    '%s' %s\n", hint(&meant, "check").text, help);
 }
 
 /* The example of each outcome is the variant that comes first in the config. */
@@ -473,15 +456,9 @@ static void print_ending(struct cli *cli, const struct ending *ending, const cha
   if (!record) return;
   printf("%s, such as %s\n", before, record->variant);
   if (*record->reason) print_reason(message_own(record->reason).text);
-  if (!options_given(cli, OPTION_QUIET)) print_check(cli, record);
-}
-
-static void print_failed(size_t count, const char *before) {
-  fputs(before, stdout);
-  clean_style(STYLE_BAD);
-  printf("Failed variants: %s", print_count(count).text);
-  clean_style(STYLE_PLAIN);
-  putchar('\n');
+  struct hint check;
+  const char *help = records_check_help(cli, record, &check);
+  if (help && !options_given(cli, OPTION_QUIET)) printf("    '%s' %s\n", check.text, help);
 }
 
 /* Variants that the model cannot predict are no failures and are printed apart. */
@@ -492,7 +469,13 @@ void records_print_failures(struct cli *cli, bool apart) {
   count_endings(cli, endings);
   for (size_t i = CUGEN_OUTCOME_COMPILE; i < CUGEN_OUTCOME_UNPREDICTED; i++)
     failed += endings[i].count;
-  if (failed) print_failed(failed, apart ? "\n" : "");
+  if (failed) {
+    if (apart) putchar('\n');
+    clean_style(STYLE_BAD);
+    printf("Failed variants: %s", print_count(failed).text);
+    clean_style(STYLE_PLAIN);
+    putchar('\n');
+  }
   for (size_t i = CUGEN_OUTCOME_COMPILE; i < CUGEN_OUTCOME_UNPREDICTED; i++) {
     snprintf(before, sizeof before, "  %s %s", print_count(endings[i].count).text,
              outcome_text((int)i));

@@ -46,8 +46,9 @@ void records_print_failures(struct cli *cli, bool apart);
    there is nothing to say. */
 char *records_baseline(const struct cli *cli, const cugen_baseline_result *baseline);
 
-/* Returns what `cugen check` does for a variant with this outcome, "names the line"; NULL:
-   nothing. */
-const char *records_check_help(int outcome);
+/* Returns what `cugen check` does for a variant with this outcome, "names the line", and sets
+   *command to that command, without --device; NULL: a check explains nothing. */
+const char *records_check_help(const struct cli *cli, const cugen_record *record,
+                               struct hint *command);
 
 #endif

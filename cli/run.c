@@ -69,14 +69,6 @@ static void print_resources(const cugen_record *r) {
   printf(", %s spilled\n", print_bytes(r->spill_bytes).text);
 }
 
-/* Prints the error, and remarks if it is so far below the tolerance that a wrong result may
-   pass. */
-static void run_print_error(const cugen_record *r) {
-  static const double loose = 1e-8;
-  printf("  error       %.2g of the tolerance at most%s\n", r->error,
-         r->error > 0 && r->error < loose ? ", which is very loose: a wrong result may pass" : "");
-}
-
 static void print_record(struct cli *cli, const cugen_record *r, const struct launches *launches) {
   if (!options_given(cli, OPTION_QUIET)) cli_print_head(cli);
   const char *right = r->verified ? "right" : "not verified (reference \"none\")";
@@ -86,7 +78,11 @@ static void print_record(struct cli *cli, const cugen_record *r, const struct la
   clean_style(STYLE_PLAIN);
   putchar('\n');
   if (r->outcome != CUGEN_OUTCOME_OK) return;
-  if (r->verified) run_print_error(r);
+  if (r->verified) {
+    const bool loose = r->error > 0 && r->error < 1e-8;
+    printf("  error       %.2g of the tolerance at most%s\n", r->error,
+           loose ? ", which is very loose: a wrong result may pass" : "");
+  }
   run_print_times(cli, r);
   print_resources(r);
   launches_print(cli, launches, "  launch      ", stdout);
@@ -104,16 +100,6 @@ static int run_print_json(struct cli *cli, const cugen_record *r, const struct l
                     {"record", json_record(r)}, {"launches", launches_json(launches)}));
 }
 
-/* Appends the check command that can explain the outcome, if there is one, without --device. */
-static void append_check(struct cli *cli, const cugen_record *r) {
-  const char *help = records_check_help((int)r->outcome);
-  struct cli meant = *cli;
-  if (!help) return;
-  meant.values[OPTION_DEVICE] = NULL;
-  meant.values[OPTION_VARIANT] = r->variant;
-  cli_append(cli, "\n'%s' %s", hint(&meant, "check").text, help);
-}
-
 /* Fails if the variant is not right; the status depends on the outcome. */
 static int fail_outcome(struct cli *cli, const cugen_record *r) {
   const char *problem = api_kernel_problem_short(cli->kernel);
@@ -126,7 +112,9 @@ static int fail_outcome(struct cli *cli, const cugen_record *r) {
   if (!status) return CUGEN_OK;
   cli_fail(cli, status, "%s%s%s: %s%s%s", r->variant, *problem ? " with " : "", problem,
            outcome_text((int)r->outcome), *r->reason ? ": " : "", r->reason);
-  append_check(cli, r);
+  struct hint check;
+  const char *help = records_check_help(cli, r, &check);
+  if (help) cli_append(cli, "\n'%s' %s", check.text, help);
   return status;
 }
 
