@@ -35,13 +35,6 @@ static double own_intensity(const struct findings *f) {
   return f->right[0]->flops / f->right[0]->bytes;
 }
 
-/* Returns true if the requests of some variant are known. */
-static bool has_requests(const struct findings *f) {
-  for (size_t i = 0; i < f->right_count; i++)
-    if (f->right[i]->requested > 0) return true;
-  return false;
-}
-
 /* Returns log10 of a variant's intensity, by the bytes that it requests if they are known. */
 static double log_intensity(const cugen_record *r) {
   return log10(r->flops / (r->requested > 0 ? r->requested : r->bytes));
@@ -61,20 +54,15 @@ static void find_x(const struct findings *f, struct ranges *out) {
   out->x1 = log10(most * 4);
 }
 
-/* Includes the ceiling in use and the device's theoretical peak, in FLOP/s or, without FLOP, in
-   bytes/s. */
-static void include_ceilings(const struct findings *f, const cugen_record *r, double *least,
-                             double *most) {
-  double device_peak = r->flops > 0 ? f->ceilings.flops_peak : f->ceilings.bandwidth_peak;
-  include(r->flops > 0 ? records_peak(&f->ceilings) : records_bandwidth(&f->ceilings), least, most);
-  include(device_peak, least, most);
-}
-
 static struct ranges find_ranges(const struct findings *f) {
   struct ranges r = {.roof = findings_has_roof(f)};
   double least = 0, most = 0;
   for (size_t i = 0; i < f->right_count; i++) include(findings_rate(f->right[i]), &least, &most);
-  if (f->right_count) include_ceilings(f, f->right[0], &least, &most);
+  if (f->right_count) {
+    const bool flops = f->right[0]->flops > 0;
+    include(flops ? records_peak(&f->ceilings) : records_bandwidth(&f->ceilings), &least, &most);
+    include(flops ? f->ceilings.flops_peak : f->ceilings.bandwidth_peak, &least, &most);
+  }
   for (size_t i = 0; r.roof && i < f->set_count; i++)
     if (findings_takes_other(f, &f->sets[i]))
       include(f->sets[i].flops / f->sets[i].seconds, &least, &most);
@@ -90,19 +78,6 @@ static struct ranges find_ranges(const struct findings *f) {
 static double attainable(const struct ranges *r, double log_x, double peak, double bandwidth) {
   double slope = log_x + log10(bandwidth);
   return r->roof && slope < log10(peak) ? slope : log10(peak);
-}
-
-/* Returns the lane of the implementation, among those with right variants, and the number of
-   lanes. */
-static double lane_of(const struct findings *f, size_t implementation, double *count) {
-  double at = 0;
-  *count = 0;
-  for (size_t i = 0; i < f->implementation_count; i++) {
-    if (!f->implementations[i].best) continue;
-    if (i < implementation) at++;
-    ++*count;
-  }
-  return at;
 }
 
 /* ---- Drawing -------------------------------------------------------------------------------- */
@@ -148,14 +123,22 @@ static double chart_column_at(const struct canvas *c, double log_x) {
    implementation's lane. */
 static double chart_column_of(const struct canvas *c, const cugen_record *record) {
   if (c->range.roof) return chart_column_at(c, log_intensity(record));
-  double count, at = lane_of(c->f, findings_implementation(c->f, record->variant), &count);
-  return (at + 0.5) / count * c->columns;
+  const size_t own = findings_implementation(c->f, record->variant);
+  double lane = 0, lanes = 0; /* implementations with right variants have a lane each */
+  for (size_t i = 0; i < c->f->implementation_count; i++) {
+    if (!c->f->implementations[i].best) continue;
+    if (i < own) lane++;
+    lanes++;
+  }
+  return (lane + 0.5) / lanes * c->columns;
 }
 
 /* In a roofline, draws a vertical line at the problem's own intensity, if some requests are
    known. */
 static void chart_put_own(struct canvas *c) {
-  for (int y = 0; y < c->rows && c->range.roof && has_requests(c->f); y++)
+  bool known = false;
+  for (size_t i = 0; i < c->f->right_count; i++) known = known || c->f->right[i]->requested > 0;
+  for (int y = 0; y < c->rows && c->range.roof && known; y++)
     chart_put(c, chart_column_at(c, log10(own_intensity(c->f))), y, ':');
 }
 
@@ -179,18 +162,9 @@ static void put_beside(struct canvas *c, int x, int y, char mark) {
   chart_put(c, x, y, mark);
 }
 
-/* Puts the implementation's mark: in a roofline beside its best variant, otherwise in its lane. */
-static void chart_put_number(struct canvas *c, size_t implementation) {
-  const cugen_record *best = c->f->implementations[implementation].best;
-  const double column = chart_column_of(c, best), row = chart_row_of(c, log10(findings_rate(best)));
-  if (c->range.roof)
-    put_beside(c, (int)lround(column), (int)lround(row), mark_of(implementation));
-  else
-    chart_put(c, column, row, mark_of(implementation));
-}
-
 /* Draws a dot for each variant; in a roofline an 'o' over the dot of each implementation's best
-   variant; and the implementations' marks. */
+   variant; and the implementations' marks: in a roofline beside their best variants, otherwise in
+   their lanes. */
 static void put_points(struct canvas *c) {
   for (size_t i = c->f->right_count; i-- > 0;)
     chart_put(c, chart_column_of(c, c->f->right[i]),
@@ -200,8 +174,16 @@ static void put_points(struct canvas *c) {
     if (best)
       chart_put(c, chart_column_of(c, best), chart_row_of(c, log10(findings_rate(best))), 'o');
   }
-  for (size_t i = 0; i < c->f->implementation_count; i++)
-    if (c->f->implementations[i].best) chart_put_number(c, i);
+  for (size_t i = 0; i < c->f->implementation_count; i++) {
+    const cugen_record *best = c->f->implementations[i].best;
+    if (!best) continue;
+    const double column = chart_column_of(c, best),
+                 row = chart_row_of(c, log10(findings_rate(best)));
+    if (c->range.roof)
+      put_beside(c, (int)lround(column), (int)lround(row), mark_of(i));
+    else
+      chart_put(c, column, row, mark_of(i));
+  }
 }
 
 /* Returns a round rate that lies in the row; "" if there is none. */

@@ -40,22 +40,18 @@ static void take_right(struct findings *f, const cugen_record *record) {
   f->verified_count += record->verified != 0;
 }
 
-/* Moves the best right record to the front of the right records, which are sorted by cost, and
-   makes it the best of its implementation. */
-static void move_best(struct findings *f) {
-  const size_t at = api_best_of(f->right, f->right_count);
-  if (at == f->right_count) return;
-  const cugen_record *best = f->right[at];
-  memmove(f->right + 1, f->right, at * sizeof *f->right);
-  f->right[0] = best;
-  f->implementations[findings_implementation(f, best->variant)].best = best;
-}
-
-/* Returns false if there is no memory. */
+/* Finds the best records: moves the best of all to the front of the right records, which are sorted
+   by cost. Returns false if there is no memory. */
 static bool findings_find_best(struct findings *f) {
   const cugen_record **own = calloc(f->right_count + 1, sizeof *own);
   if (!own) return false;
-  move_best(f);
+  const size_t at = api_best_of(f->right, f->right_count);
+  if (at < f->right_count) {
+    const cugen_record *best = f->right[at];
+    memmove(f->right + 1, f->right, at * sizeof *f->right);
+    f->right[0] = best;
+    f->implementations[findings_implementation(f, best->variant)].best = best;
+  }
   for (size_t i = 0; i < f->implementation_count; i++) {
     size_t count = 0;
     for (size_t r = 0; r < f->right_count; r++)
@@ -143,24 +139,23 @@ static int findings_load_records(struct cli *cli, struct findings *f) {
 
 /* ---- All findings --------------------------------------------------------------------------- */
 
-static int findings_fill(struct cli *cli, struct findings *f) {
-  int status = findings_find(cli, f);
-  if (!status) status = open_implementations(cli, f);
-  if (!status) status = findings_load_records(cli, f);
-  if (!status) status = api_kernel_ceilings(cli->kernel, &f->ceilings, &cli->error);
-  if (!status) f->device = cugen_kernel_device(cli->kernel), f->kernel = cli->kernel;
-  if (!status) f->predicted = api_kernel_predicted(cli->kernel);
-  cugen_baseline_result baseline = {.function = NULL};
-  if (!status) status = api_kernel_baseline(cli->kernel, &baseline, &cli->error);
-  if (!status) f->baseline = records_baseline(cli, &baseline);
-  return status;
-}
-
 int findings_open(struct cli *cli, struct findings *out) {
   *out = (struct findings){0};
-  int status = findings_fill(cli, out);
-  if (status) findings_close(out);
-  return status;
+  int status = findings_find(cli, out);
+  if (!status) status = open_implementations(cli, out);
+  if (!status) status = findings_load_records(cli, out);
+  if (!status) status = api_kernel_ceilings(cli->kernel, &out->ceilings, &cli->error);
+  cugen_baseline_result baseline = {.function = NULL};
+  if (!status) status = api_kernel_baseline(cli->kernel, &baseline, &cli->error);
+  if (status) {
+    findings_close(out);
+    return status;
+  }
+  out->device = cugen_kernel_device(cli->kernel);
+  out->kernel = cli->kernel;
+  out->predicted = api_kernel_predicted(cli->kernel);
+  out->baseline = records_baseline(cli, &baseline);
+  return CUGEN_OK;
 }
 
 void findings_close(struct findings *f) {

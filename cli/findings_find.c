@@ -85,26 +85,6 @@ static const char *wanted_of(const struct wanted *wanted, const cugen_cache_set 
   return is_cpu_set(set) ? wanted->cpu : wanted->gpu;
 }
 
-/* Returns true if `device` is NULL or an id, not the text of a device or a part of one. */
-static bool is_device_id(const char *device) {
-  const cugen_device_name named = device_parse(device);
-  return !device ||
-         (named.kind != CUGEN_DEVICE_NAMED && !(named.kind == CUGEN_DEVICE_CPU && *named.name));
-}
-
-/* Cuts a problem into settings[count], without the settings that equal the defaults. */
-static size_t settings_of(char *problem, const char *defaults, const char **settings, size_t most) {
-  size_t count = 0;
-  const size_t all = settings_cut(problem, settings, most);
-  for (size_t i = 0; i < all; i++) {
-    const char *at = settings[i];
-    struct setting setting;
-    if (setting_next(&at, &setting) && !settings_have(defaults, &setting))
-      settings[count++] = settings[i];
-  }
-  return count;
-}
-
 /* Returns true if the problems have equal parameters in the same order, apart from parameters that
    the config has got since. Setting the parameters of `problem` then gives that problem. */
 static bool is_reachable(const char *problem, const char *now) {
@@ -128,6 +108,8 @@ static bool is_meant_problem(const char *problem, const char *wanted, const char
   return !more;
 }
 
+/* Appends the command that reports the set, with those settings of the set's problem that are not
+   the defaults. */
 static void append_set(struct cli *cli, const cugen_cache_set *set, const char *defaults,
                        const char *measure) {
   const char *settings[MOST_SETTINGS];
@@ -135,7 +117,14 @@ static void append_set(struct cli *cli, const cugen_cache_set *set, const char *
   char *problem = strdup(set->problem);
   if (!problem) return;
   meant.settings = settings;
-  meant.setting_count = settings_of(problem, defaults, settings, MOST_SETTINGS);
+  meant.setting_count = 0;
+  const size_t count = settings_cut(problem, settings, MOST_SETTINGS);
+  for (size_t i = 0; i < count; i++) {
+    const char *at = settings[i];
+    struct setting setting;
+    if (setting_next(&at, &setting) && !settings_have(defaults, &setting))
+      settings[meant.setting_count++] = settings[i];
+  }
   if (!is_timed_so(set, measure)) meant.values[OPTION_MEASURE] = set->measure;
   cli_append(cli, "\n  on %s there is: %s", set->device, hint(&meant, "report").text);
   free(problem);
@@ -174,11 +163,14 @@ static void append_others(struct cli *cli, const struct findings *f,
 static int explain_nothing(struct cli *cli, const struct findings *f, const struct wanted *wanted) {
   struct wanted defaults;
   const char *device = cli->values[OPTION_DEVICE];
-  bool cpu = device_parse(device).kind == CUGEN_DEVICE_CPU;
+  const cugen_device_name named = device_parse(device);
+  const bool cpu = named.kind == CUGEN_DEVICE_CPU;
   int status = find_wanted(cli, f, 0, &defaults);
   if (!status) {
     struct cli meant = *cli;
-    if (!is_device_id(device)) meant.values[OPTION_DEVICE] = NULL;
+    /* 'cugen tune' takes ids, not the texts of devices or parts of them. */
+    if (named.kind == CUGEN_DEVICE_NAMED || (cpu && *named.name))
+      meant.values[OPTION_DEVICE] = NULL;
     cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for %s%s%s; '%s' measures it",
              cli->operand, cpu ? wanted->cpu_short : wanted->gpu_short, device ? " on " : "",
              device ? device : "", hint(&meant, "tune").text);
@@ -211,7 +203,9 @@ static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set *
 
 /* ---- The kernel of that set ----------------------------------------------------------------- */
 
-static int open_kernel_of_set(struct cli *cli, const cugen_cache_set *set) {
+/* Opens the library and the kernel of the set. Lists all sets of the kernel on the set's device,
+   for any problem. */
+static int open_set(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
   const char *settings[MOST_SETTINGS];
   cugen_options options = cli_library_options(cli);
   options.device = set->device;
@@ -220,54 +214,42 @@ static int open_kernel_of_set(struct cli *cli, const cugen_cache_set *set) {
   char *problem = strdup(set->problem);
   if (!problem) return cli_no_memory(cli);
   int status = cugen_open(&options, &cli->lib, &cli->error);
-  size_t count = settings_cut(problem, settings, MOST_SETTINGS);
+  const size_t count = settings_cut(problem, settings, MOST_SETTINGS);
   if (!status)
     status = cugen_kernel_open(cli->lib, cli->operand, settings, count, &cli->kernel, &cli->error);
   if (!status) status = cli_filter(cli, options_given(cli, OPTION_EVERY));
   free(problem);
-  return status;
-}
-
-/* Lists all sets of the kernel on the set's device, for any problem. */
-static int list_problems(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
+  if (status) return status;
+  if (!has_figures(cli->kernel, set))
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "the predictions of %s for %s come from a description that is unknown here; "
+                    "name it: --device model:FILE",
+                    cli->operand, cugen_kernel_device(cli->kernel)->name);
   cugen_cache_filter filter = {0};
   filter.config = cli->operand;
   char *device = strdup(set->device); /* copied, because the set is freed with the old list */
   if (!device) return cli_no_memory(cli);
   filter.device = device;
-  int status = api_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
+  status = api_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
   free(device);
   return status;
 }
 
-static int open_set(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
-  int status = open_kernel_of_set(cli, set);
-  if (!status && !has_figures(cli->kernel, set))
-    status = cli_fail(cli, CUGEN_ERROR_USAGE,
-                      "the predictions of %s for %s come from a description that is unknown here; "
-                      "name it: --device model:FILE",
-                      cli->operand, cugen_kernel_device(cli->kernel)->name);
-  return status ? status : list_problems(cli, f, set);
-}
-
 /* ---- The kernel on a model ------------------------------------------------------------------ */
-
-/* Lists the sets predicted for the model, and those measured on the GPU itself. */
-static int list_model(struct cli *cli, struct findings *f) {
-  cugen_cache_filter filter = {0};
-  const char *device;
-  api_kernel_key(cli->kernel, &device, NULL);
-  filter.config = cli->operand;
-  filter.device = device_parse(device).name;
-  return api_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
-}
 
 static int open_model(struct cli *cli, struct findings *f) {
   const cugen_stored_record *all;
   size_t count = 0;
   int status = cli_open_kernel(cli);
   if (!status) status = cli_stored(cli, &all, &count);
-  if (!status) status = list_model(cli, f);
+  if (status) return status;
+  /* Sets predicted for the model, and those measured on the GPU itself. */
+  const char *device;
+  cugen_cache_filter filter = {0};
+  api_kernel_key(cli->kernel, &device, NULL);
+  filter.config = cli->operand;
+  filter.device = device_parse(device).name;
+  status = api_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
   if (status || count) return status;
   f->now = true;
   return cli_predict(cli);
@@ -275,21 +257,16 @@ static int open_model(struct cli *cli, struct findings *f) {
 
 /* ---- Choosing a set ------------------------------------------------------------------------- */
 
-static bool knows_any(const struct findings *f) {
-  for (size_t i = 0; i < f->set_count; i++)
-    if (f->sets[i].records) return true;
-  return false;
-}
-
 /* Opens the wanted set. If the kernel has no records at all and there is no GPU, makes
    predictions. */
 static int open_any(struct cli *cli, struct findings *f) {
   const cugen_cache_set *set;
   struct wanted wanted;
-  bool used = false;
+  bool known = false, used = false;
   int status = find_set(cli, f, &set);
   if (status || set) return status ? status : open_set(cli, f, set);
-  if (!knows_any(f) && !cli->values[OPTION_DEVICE]) status = cli_open(cli);
+  for (size_t i = 0; i < f->set_count; i++) known = known || f->sets[i].records;
+  if (!known && !cli->values[OPTION_DEVICE]) status = cli_open(cli);
   if (!status && cli->lib) status = cli_use_model(cli, &used);
   if (status || used) return status ? status : open_model(cli, f);
   status = find_wanted(cli, f, cli->setting_count, &wanted);

@@ -209,25 +209,20 @@ static json_t *layout_corner(const struct api_layouts *layouts, size_t which) {
   return lines;
 }
 
-static int add_pictures(struct layout_request *r, json_t *list) {
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < api_layouts_count(r->layouts) && !status; i++) {
-    const api_array *array = api_layouts_array(r->layouts, i);
-    if (is_global(array) && strcmp(array->layout, "row") == 0) continue;
-    status = layout_add_json(r, i, list);
-    if (status) return status;
-    json_t *picture = json_array_get(list, json_array_size(list) - 1);
-    json_object_del(picture, "offsets");
-    json_object_set_new(picture, "corner", layout_corner(r->layouts, i));
-  }
-  return status;
-}
-
 int layout_pictures(struct cli *cli, const char *variant, json_t **out) {
   struct layout_request request = {.cli = cli};
   *out = json_array();
   int status = api_layouts_open(cli->kernel, variant, &request.layouts, &cli->error);
-  if (!status) status = add_pictures(&request, *out);
+  const size_t count = status ? 0 : api_layouts_count(request.layouts);
+  for (size_t i = 0; i < count; i++) {
+    const api_array *array = api_layouts_array(request.layouts, i);
+    if (is_global(array) && strcmp(array->layout, "row") == 0) continue;
+    status = layout_add_json(&request, i, *out);
+    if (status) break;
+    json_t *picture = json_array_get(*out, json_array_size(*out) - 1);
+    json_object_del(picture, "offsets");
+    json_object_set_new(picture, "corner", layout_corner(request.layouts, i));
+  }
   api_layouts_close(request.layouts);
   return status;
 }

@@ -100,25 +100,6 @@ static int print_ceilings(struct cli *cli, const cugen_ceilings *all) {
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* Prints which clock the peaks are computed from. */
-static void print_peak(const cugen_device_info *device) {
-  if (device->sm_count && device->clock_khz)
-    printf("Peak: %d multiprocessors at %s MHz, their highest clock; a data sheet may count a "
-           "lower one.\n",
-           device->sm_count, print_count((uint64_t)device->clock_khz / 1000).text);
-}
-
-/* Prints, for each type, the intensity below which memory bounds. */
-static void print_ridges(const cugen_ceilings *all) {
-  for (size_t i = 0; i < DTYPES; i++) {
-    double flops = records_multiply_adds(&all[i]);
-    double bandwidth = all[i].bandwidth > 0 ? all[i].bandwidth : all[i].bandwidth_peak;
-    if (flops > 0 && bandwidth > 0)
-      printf("With less than %s FLOP/B memory bounds %s.\n", print_number(flops / bandwidth).text,
-             dtypes[i]);
-  }
-}
-
 static json_t *roofline_ceilings_json(const void *item) {
   const cugen_ceilings *c = item;
   return JSON_NEW(MEMBER(string, c, dtype), {"flops_per_second", json_known(c->flops)},
@@ -168,9 +149,19 @@ static int print_all(struct cli *cli, const cugen_ceilings *all) {
     return CUGEN_OK;
   }
   int status = print_ceilings(cli, all);
-  if (!status) print_peak(cugen_kernel_device(cli->kernel));
-  if (!status) print_ridges(all);
-  return status;
+  if (status) return status;
+  const cugen_device_info *device = cugen_kernel_device(cli->kernel);
+  if (device->sm_count && device->clock_khz)
+    printf("Peak: %d multiprocessors at %s MHz, their highest clock; a data sheet may count a "
+           "lower one.\n",
+           device->sm_count, print_count((uint64_t)device->clock_khz / 1000).text);
+  for (size_t i = 0; i < DTYPES; i++) {
+    const double flops = records_multiply_adds(&all[i]), bandwidth = records_bandwidth(&all[i]);
+    if (flops > 0 && bandwidth > 0)
+      printf("With less than %s FLOP/B memory bounds %s.\n", print_number(flops / bandwidth).text,
+             dtypes[i]);
+  }
+  return CUGEN_OK;
 }
 
 /* ---- What variants request ------------------------------------------------------------------ */
@@ -266,13 +257,10 @@ static int print_kernel_json(struct cli *cli, const struct findings *f) {
                                  {"predicted_now", json_boolean(f->now)}, {"records", records}));
 }
 
-static bool names_svg(const char *path) {
-  const size_t length = path ? strlen(path) : 0;
-  return length > 4 && strcmp(path + length - 4, ".svg") == 0;
-}
-
 static int roofline_draw(struct cli *cli) {
   struct findings findings;
+  const char *path = cli->values[OPTION_OUTPUT];
+  const size_t length = path ? strlen(path) : 0;
   int status = findings_open(cli, &findings);
   if (status) return status;
   if (!findings.right_count)
@@ -280,12 +268,11 @@ static int roofline_draw(struct cli *cli) {
                       "every variant of %s failed: there is nothing to draw", cli->operand);
   else if (options_given(cli, OPTION_JSON))
     status = print_kernel_json(cli, &findings);
-  else if (names_svg(cli->values[OPTION_OUTPUT]))
+  else if (length > 4 && strcmp(path + length - 4, ".svg") == 0)
     status = cli_fail(
         cli, CUGEN_ERROR_USAGE,
-        "%s: the roofline is written as a page, -o roofline.html, which can save it as SVG",
-        cli->values[OPTION_OUTPUT]);
-  else if (options_given(cli, OPTION_OUTPUT))
+        "%s: the roofline is written as a page, -o roofline.html, which can save it as SVG", path);
+  else if (path)
     status = report_write_roofline(cli, &findings);
   else
     status = roofline_print_plot(cli, &findings);

@@ -32,34 +32,29 @@ static double height_of(const cugen_kernel *kernel, const cugen_record *record) 
   return cli_ranks_by_rate(kernel) ? -log : log;
 }
 
-/* Finds the edges: from the best value to the one that nine tenths of all do not exceed, or to the
-   worst that once was the best, within `least` and `most`, and a margin. heights: t->right heights,
-   rising. */
-static struct edges edges_of(const cugen_kernel *kernel, const struct trace *t,
-                             const double *heights) {
-  static const double least = 0.08, most = 2; /* in decades */
-  double low = heights[0], high = heights[(t->right - 1) * 9 / 10];
-  for (size_t i = 0; i < t->count; i++)
-    if (t->points[i].changed && t->points[i].best)
-      high = fmax(high, height_of(kernel, t->points[i].best));
-  high = fmin(fmax(high, low + least), low + most);
-  const bool beyond = heights[t->right - 1] > high;
-  const double margin = 0.07 * (high - low);
-  low -= margin, high += margin;
-  return cli_ranks_by_rate(kernel) ? (struct edges){t->seconds, -high, -low, beyond}
-                                   : (struct edges){t->seconds, low, high, beyond};
-}
-
-/* Finds the edges of a trace that has right records. Returns false if there is no memory. */
+/* Finds the edges of a trace that has right records: from the best value to the one that nine
+   tenths of all do not exceed, or to the worst that once was the best, within `least` and `most`,
+   and a margin. Returns false if there is no memory. */
 static bool find_edges(const cugen_kernel *kernel, const struct trace *t, struct edges *out) {
+  static const double least = 0.08, most = 2; /* in decades */
   double *heights = calloc(t->right + 1, sizeof *heights);
   size_t count = 0;
   if (!heights) return false;
   for (size_t i = 0; i < t->count; i++)
     if (t->points[i].right) heights[count++] = height_of(kernel, t->points[i].record);
   qsort(heights, count, sizeof *heights, by_number);
-  *out = edges_of(kernel, t, heights);
+  double low = heights[0], high = heights[(count - 1) * 9 / 10];
+  for (size_t i = 0; i < t->count; i++)
+    if (t->points[i].changed && t->points[i].best)
+      high = fmax(high, height_of(kernel, t->points[i].best));
+  high = fmin(fmax(high, low + least), low + most);
+  const bool beyond = heights[count - 1] > high;
   free(heights);
+  const double margin = 0.07 * (high - low);
+  low -= margin;
+  high += margin;
+  *out = cli_ranks_by_rate(kernel) ? (struct edges){t->seconds, -high, -low, beyond}
+                                   : (struct edges){t->seconds, low, high, beyond};
   return true;
 }
 
@@ -163,15 +158,12 @@ static int trace_show_print_plot(struct cli *cli, const struct trace *trace) {
 
 /* ---- The steps ------------------------------------------------------------------------------ */
 
-static bool trace_show_has_energy(const struct trace *trace) {
-  for (size_t i = 0; i < trace->count; i++)
-    if (trace->points[i].changed && trace->points[i].best && trace->points[i].best->energy > 0)
-      return true;
-  return false;
-}
-
 static int print_steps(struct cli *cli, const struct trace *trace) {
-  const bool rate = cli_ranks_by_rate(cli->kernel), energy = trace_show_has_energy(trace);
+  const bool rate = cli_ranks_by_rate(cli->kernel);
+  bool energy = false;
+  for (size_t i = 0; i < trace->count; i++)
+    energy |=
+        trace->points[i].changed && trace->points[i].best && trace->points[i].best->energy > 0;
   const struct table_column variant = {"variant", TABLE_WRAP, 0};
   const struct table_column columns[] = {{"spent", TABLE_RIGHT, 0},
                                          {rate ? "best rate" : "best time", TABLE_RIGHT, 0},
@@ -205,8 +197,19 @@ static int print_steps(struct cli *cli, const struct trace *trace) {
 
 /* ---- The whole trace ------------------------------------------------------------------------ */
 
-static void print_summary(const struct findings *f) {
+static int print_trace(struct cli *cli, const struct findings *f) {
   const struct trace *t = &f->trace;
+  const bool quiet = options_given(cli, OPTION_QUIET);
+  if (!quiet) findings_print_heading(cli, f);
+  if (t->right) {
+    int status = trace_show_print_plot(cli, t);
+    if (status) return status;
+    puts("o a new best, . another variant, x one without a time");
+    putchar('\n');
+    status = print_steps(cli, t);
+    if (status || quiet) return status;
+    putchar('\n');
+  }
   fputs(print_many(t->count, "record").text, stdout);
   if (t->count > t->right) printf(" (%s without a time)", print_count(t->count - t->right).text);
   printf(" in %s of tuning", plot_seconds(t->seconds).text);
@@ -216,20 +219,7 @@ static void print_summary(const struct findings *f) {
     printf(
         "Of %s more it is not known when they were made: an earlier version of cugen made them.\n",
         print_count(t->unknown).text);
-}
-
-static int print_trace(struct cli *cli, const struct findings *f) {
-  if (!options_given(cli, OPTION_QUIET)) findings_print_heading(cli, f);
-  int status = f->trace.right ? trace_show_print_plot(cli, &f->trace) : CUGEN_OK;
-  if (!status && f->trace.right) {
-    puts("o a new best, . another variant, x one without a time");
-    putchar('\n');
-    status = print_steps(cli, &f->trace);
-  }
-  if (status || (f->trace.right && options_given(cli, OPTION_QUIET))) return status;
-  if (f->trace.right) putchar('\n');
-  print_summary(f);
-  return status;
+  return CUGEN_OK;
 }
 
 static int trace_show_print_json(struct cli *cli, const struct findings *f) {
