@@ -62,11 +62,6 @@ static struct captured *capture_find(struct reading *reading, const char *proble
   return &reading->all[reading->count++];
 }
 
-static void count_plan(struct reading *reading, const char *plan, double opens) {
-  for (size_t i = 0; i < sizeof plan_words / sizeof *plan_words; i++)
-    if (strcmp(plan, plan_words[i]) == 0) reading->served[i] += opens;
-}
-
 static int capture_add_object(struct reading *reading, json_t *object) {
   const char *kernel, *problem, *plan;
   json_int_t version = 0, opens, launches;
@@ -88,7 +83,8 @@ static int capture_add_object(struct reading *reading, json_t *object) {
   one->launches += (double)launches;
   if (seconds > 0) one->seconds = seconds;
   one->line = reading->number;
-  count_plan(reading, plan, (double)opens);
+  for (size_t i = 0; i < sizeof plan_words / sizeof *plan_words; i++)
+    if (strcmp(plan, plan_words[i]) == 0) reading->served[i] += (double)opens;
   return CUGEN_OK;
 }
 
@@ -157,14 +153,6 @@ static int capture_read_lines(struct reading *reading) {
 
 /* ---- The whole capture ---------------------------------------------------------------------- */
 
-static double usual_seconds(const struct reading *reading) {
-  double sum = 0;
-  size_t count = 0;
-  for (size_t i = 0; i < reading->count; i++)
-    if (reading->all[i].seconds > 0) sum += reading->all[i].seconds, count++;
-  return count ? sum / (double)count : 1;
-}
-
 static int capture_compare(const void *a, const void *b) {
   const struct captured *left = a, *right = b;
   if (left->weight != right->weight) return left->weight < right->weight ? 1 : -1;
@@ -172,7 +160,14 @@ static int capture_compare(const void *a, const void *b) {
 }
 
 static void weigh(struct reading *reading) {
-  const double usual = usual_seconds(reading);
+  double sum = 0;
+  size_t known = 0;
+  for (size_t i = 0; i < reading->count; i++) {
+    if (!(reading->all[i].seconds > 0)) continue;
+    sum += reading->all[i].seconds;
+    known++;
+  }
+  const double usual = known ? sum / (double)known : 1;
   const char *problem;
   json_t *index;
   json_object_foreach(reading->problems, problem, index) reading->all[json_integer_value(index)]
@@ -182,30 +177,6 @@ static void weigh(struct reading *reading) {
     one->weight = fmax(one->opens, one->launches) * (one->seconds > 0 ? one->seconds : usual);
   }
   qsort(reading->all, reading->count, sizeof *reading->all, capture_compare);
-}
-
-static int capture_add_problem(const struct reading *reading, const struct captured *one,
-                               struct problem_set *out) {
-  char *where;
-  if (asprintf(&where, "%s:%zu: %s: ", reading->path, one->line, one->problem) < 0)
-    return cli_no_memory(reading->cli);
-  const size_t before = out->count;
-  const int status = problem_set_add(reading->cli, out, where, one->problem);
-  free(where);
-  for (size_t i = before; i < out->count; i++) out->problems[i].weight = one->weight;
-  return status;
-}
-
-static int add_problems(struct reading *reading, struct problem_set *out) {
-  const size_t most = CUGEN_MOST_PROBLEMS, count = reading->count < most ? reading->count : most;
-  int status = CUGEN_OK;
-  out->captured = true;
-  weigh(reading);
-  if (count < reading->count)
-    cli_remark(reading->cli, "%s: the %zu heaviest problems are tuned", reading->path, count);
-  for (size_t i = 0; i < count && !status; i++)
-    status = capture_add_problem(reading, &reading->all[i], out);
-  return status;
 }
 
 static void capture_remark(const struct reading *reading) {
@@ -228,14 +199,31 @@ static void capture_remark(const struct reading *reading) {
 }
 
 static int capture_conclude(struct reading *reading, struct problem_set *out) {
+  struct cli *cli = reading->cli;
+  const size_t most = CUGEN_MOST_PROBLEMS, count = reading->count < most ? reading->count : most;
   if (!reading->count)
-    return cli_fail(reading->cli, CUGEN_ERROR_USAGE,
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
                     "%s: no problem of %s is in it (lines of other configs: %zu)", reading->path,
-                    cugen_kernel_name(reading->cli->kernel), reading->others);
+                    cugen_kernel_name(cli->kernel), reading->others);
   capture_remark(reading);
-  const int status = add_problems(reading, out);
-  if (!status) problem_set_remark_unused(reading->cli, out, reading->path);
-  return status;
+  out->captured = true;
+  weigh(reading);
+  if (count < reading->count)
+    cli_remark(cli, "%s: the %zu heaviest problems are tuned", reading->path, count);
+  for (size_t i = 0; i < count; i++) {
+    const struct captured *one = &reading->all[i];
+    const size_t before = out->count;
+    char *where;
+    if (asprintf(&where, "%s:%zu: %s: ", reading->path, one->line, one->problem) < 0)
+      return cli_no_memory(cli);
+    const int status = problem_set_add(cli, out, where, one->problem);
+    free(where);
+    if (status) return status;
+    for (size_t added = before; added < out->count; added++)
+      out->problems[added].weight = one->weight;
+  }
+  problem_set_remark_unused(cli, out, reading->path);
+  return CUGEN_OK;
 }
 
 int capture_read(struct cli *cli, struct problem_set *out) {

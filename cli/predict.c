@@ -10,20 +10,6 @@
 
 enum { MOST_NAMED = 16 }; /* most predictions of variants that the options name */
 
-/* Opens the kernel again, in a library whose cache is in memory. Hints still name the original
-   cache. */
-static int reopen(struct cli *cli) {
-  const char *cache = cli->values[OPTION_CACHE];
-  cugen_kernel_close(cli->kernel);
-  cugen_close(cli->lib);
-  cli->kernel = NULL;
-  cli->lib = NULL;
-  cli->values[OPTION_CACHE] = "none";
-  int status = cli_open_kernel(cli);
-  cli->values[OPTION_CACHE] = cache;
-  return status ? status : api_kernel_use_predictions(cli->kernel, &cli->error);
-}
-
 /* Predicts at most `most` variants. Returns CUGEN_OK also if none could be predicted. */
 static int predict_first(struct cli *cli, size_t most) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
@@ -68,9 +54,18 @@ static int predict_defaults(struct cli *cli) {
 }
 
 int cli_predict(struct cli *cli) {
-  const char *variant = cli->values[OPTION_VARIANT];
+  const char *variant = cli->values[OPTION_VARIANT], *cache = cli->values[OPTION_CACHE];
   const bool named = variant || cli_narrows(cli);
-  int status = reopen(cli);
+  /* The kernel is opened again, in a library whose cache is in memory. Hints still name the
+     original cache. */
+  cugen_kernel_close(cli->kernel);
+  cugen_close(cli->lib);
+  cli->kernel = NULL;
+  cli->lib = NULL;
+  cli->values[OPTION_CACHE] = "none";
+  int status = cli_open_kernel(cli);
+  cli->values[OPTION_CACHE] = cache;
+  if (!status) status = api_kernel_use_predictions(cli->kernel, &cli->error);
   if (status) return status;
   cli_remark(cli, "nothing is remembered of %s for this problem on %s: predicting %s", cli->operand,
              cli->values[OPTION_DEVICE],

@@ -100,18 +100,12 @@ static char *setting_of(const struct word *word, size_t i) {
                                                                                             : out;
 }
 
-static struct problem_settings *problem_set_add_problem(struct problem_set *set) {
-  if (!ARRAY_ROOM(set->problems, set->count)) return NULL;
-  set->problems[set->count] = (struct problem_settings){0};
-  return &set->problems[set->count++];
-}
-
 /* Adds combination i; the last word changes fastest. */
 static bool add_combination(struct problem_set *set, const struct line *line, size_t i) {
-  struct problem_settings *problem = problem_set_add_problem(set);
-  if (!problem) return false;
-  problem->where = strdup(line->where);
-  problem->settings = calloc(line->count + 1, sizeof *problem->settings);
+  if (!ARRAY_ROOM(set->problems, set->count)) return false;
+  struct problem_settings *problem = &set->problems[set->count++];
+  *problem = (struct problem_settings){
+      .where = strdup(line->where), .settings = calloc(line->count + 1, sizeof *problem->settings)};
   if (!problem->where || !problem->settings) return false;
   problem->count = line->count;
   for (size_t w = line->count; w-- > 0; i /= line->words[w].count) {
@@ -227,15 +221,6 @@ static int add_array(struct cli *cli, struct problem_set *set, const char *path,
   return status;
 }
 
-static int add_json_line(struct cli *cli, struct problem_set *set, const char *path, size_t number,
-                         const char *where, const char *text, size_t length) {
-  json_t *object = NULL;
-  int status = load_json(cli, path, number, text, length, &object);
-  if (!status) status = problem_set_add_object(cli, set, where, object);
-  json_decref(object);
-  return status;
-}
-
 /* ---- Files ---------------------------------------------------------------------------------- */
 
 static int add_text_line(struct cli *cli, struct problem_set *set, const char *path, size_t number,
@@ -245,24 +230,19 @@ static int add_text_line(struct cli *cli, struct problem_set *set, const char *p
   while (length && strchr(" \t\r", *text)) text++, length--;
   if (!length || *text == '#') return CUGEN_OK;
   if (asprintf(&where, "%s:%zu: ", path, number) < 0) return cli_no_memory(cli);
-  int status = *text == '{' ? add_json_line(cli, set, path, number, where, text, length)
-                            : problem_set_add_line(cli, set, where, text, length);
+  int status;
+  if (*text == '{') {
+    json_t *object = NULL;
+    status = load_json(cli, path, number, text, length, &object);
+    if (!status) status = problem_set_add_object(cli, set, where, object);
+    json_decref(object);
+  } else {
+    status = problem_set_add_line(cli, set, where, text, length);
+  }
   free(where);
   for (size_t i = before; i < set->count; i++)
     set->problems[i].file = path, set->problems[i].line = number;
   if (status == CUGEN_ERROR_USAGE && !cli->error.line) cli_place(cli, path, number);
-  return status;
-}
-
-static int problem_set_add_lines(struct cli *cli, struct problem_set *set, const char *path,
-                                 const char *text, size_t length) {
-  const char *end = text + length;
-  int status = CUGEN_OK;
-  for (size_t number = 1; text < end && !status; number++) {
-    const char *newline = memchr(text, '\n', (size_t)(end - text)), *stop = newline ? newline : end;
-    status = add_text_line(cli, set, path, number, text, (size_t)(stop - text));
-    text = stop + 1;
-  }
   return status;
 }
 
@@ -273,8 +253,15 @@ static int problem_set_add_text(struct cli *cli, struct problem_set *set, const 
   if (memchr(text, '\0', length))
     return cli_fail(cli, CUGEN_ERROR_USAGE, "%s: no text: lines such as M=64 N=128 are expected",
                     name);
-  return blank < length && text[blank] == '[' ? add_array(cli, set, name, text, length)
-                                              : problem_set_add_lines(cli, set, name, text, length);
+  if (blank < length && text[blank] == '[') return add_array(cli, set, name, text, length);
+  int status = CUGEN_OK;
+  const char *end = text + length;
+  for (size_t number = 1; text < end && !status; number++) {
+    const char *newline = memchr(text, '\n', (size_t)(end - text)), *stop = newline ? newline : end;
+    status = add_text_line(cli, set, name, number, text, (size_t)(stop - text));
+    text = stop + 1;
+  }
+  return status;
 }
 
 static int problem_set_read_file(struct cli *cli, const char *path, struct problem_set *set) {

@@ -72,38 +72,17 @@ static void progress_add_counts(struct line *line, const cugen_progress *state) 
   if (state->failed) progress_add(line, ", ", text);
 }
 
-/* Adds which of several problems is being tuned. */
-static void progress_add_problem(struct line *line, const cugen_progress *state) {
+/* Adds the time and the rate of the best variant, and those of its words that fit. */
+static void add_best(struct line *line, const cugen_progress *state, const char *variant) {
   char text[128];
-  snprintf(text, sizeof text, "%s of %s", print_count(state->problem_index + 1).text,
-           print_count(state->problems).text);
-  if (state->problems > 1) progress_add(line, "  problem ", text);
-}
-
-static void add_stage(struct line *line, const cugen_progress *state) {
-  static const char *const stages[] = {[CUGEN_STAGE_RACE] = "racing the best",
-                                       [CUGEN_STAGE_VERIFY] = "verifying the best",
-                                       [CUGEN_STAGE_DATA] = "computing reference"};
-  if (state->stage != CUGEN_STAGE_SEARCH) progress_add(line, "  ", stages[state->stage]);
-  if (state->stage == CUGEN_STAGE_DATA) progress_add(line, ", ", print_clock(state->elapsed).text);
-}
-
-static void add_best(struct line *line, const cugen_progress *state) {
-  char text[128];
-  const char *unit = print_rate_unit(state->flops, state->bytes);
+  const char *unit = print_rate_unit(state->flops, state->bytes), *before = "  ";
   progress_add(line, "  best ", print_seconds(state->best_seconds).text);
   snprintf(text, sizeof text, "%s %s",
            print_rate(state->flops, state->bytes, state->best_seconds).text, unit ? unit : "");
   if (unit) progress_add(line, ", ", text);
-}
-
-/* Adds the words of the variant that fit. */
-static void progress_add_variant(struct line *line, const char *variant) {
-  const char *before = "  ";
   for (struct setting part; setting_next(&variant, &part);) {
-    char word[128];
-    snprintf(word, sizeof word, "%.*s", (int)part.length, part.text);
-    progress_add(line, before, word);
+    snprintf(text, sizeof text, "%.*s", (int)part.length, part.text);
+    progress_add(line, before, text);
     before = " ";
   }
 }
@@ -119,19 +98,24 @@ static double progress_time_left(const struct progress *progress, const cugen_pr
 
 static void make_line(const struct progress *progress, const cugen_progress *state,
                       struct line *line) {
+  static const char *const stages[] = {[CUGEN_STAGE_RACE] = "racing the best",
+                                       [CUGEN_STAGE_VERIFY] = "verifying the best",
+                                       [CUGEN_STAGE_DATA] = "computing reference"};
   const double left = progress_time_left(progress, state);
-  char text[64];
+  char text[128];
   *line = (struct line){.room = (size_t)terminal_progress_width() - 1};
-  snprintf(text, sizeof text, "%s left", print_clock(left).text);
   add_bar(line, fraction_done(state));
   progress_add_counts(line, state);
   /* How long making data takes is not known. */
+  snprintf(text, sizeof text, "%s left", print_clock(left).text);
   if (left >= 0 && state->stage != CUGEN_STAGE_DATA) progress_add(line, "  ", text);
-  add_stage(line, state);
-  progress_add_problem(line, state);
+  if (state->stage != CUGEN_STAGE_SEARCH) progress_add(line, "  ", stages[state->stage]);
+  if (state->stage == CUGEN_STAGE_DATA) progress_add(line, ", ", print_clock(state->elapsed).text);
+  snprintf(text, sizeof text, "%s of %s", print_count(state->problem_index + 1).text,
+           print_count(state->problems).text);
+  if (state->problems > 1) progress_add(line, "  problem ", text);
   char *best = state->best ? print_clean(state->best, strlen(state->best)) : NULL;
-  if (best) add_best(line, state);
-  if (best) progress_add_variant(line, best);
+  if (best) add_best(line, state, best);
   free(best);
 }
 
@@ -230,29 +214,29 @@ static void make_board_line(const struct progress_board *board, struct line *lin
   }
 }
 
-static void draw_part(struct progress_board *board, size_t at, const cugen_progress *state) {
+/* ---- One search or several ------------------------------------------------------------------ */
+
+void progress_draw(struct progress *progress, const cugen_progress *state) {
+  struct progress_board *board = progress->board;
   struct line line;
-  struct progress_part *part = &board->parts[at];
+  if (!board) {
+    if (!is_due(progress)) return;
+    make_line(progress, state, &line);
+    put_line(&line);
+    return;
+  }
+  struct progress_part *part = &board->parts[progress->part];
   pthread_mutex_lock(&board->lock);
-  part->state = *state, part->found = state->best, part->begun = true, part->ended = false;
+  part->state = *state;
   part->state.best = part->state.lost = NULL;
+  part->found = state->best;
+  part->begun = true;
+  part->ended = false;
   if (!board->silent && is_due(&board->line)) {
     make_board_line(board, &line);
     put_line(&line);
   }
   pthread_mutex_unlock(&board->lock);
-}
-
-/* ---- One search or several ------------------------------------------------------------------ */
-
-void progress_draw(struct progress *progress, const cugen_progress *state) {
-  struct line line;
-  if (progress->board) {
-    draw_part(progress->board, progress->part, state);
-  } else if (is_due(progress)) {
-    make_line(progress, state, &line);
-    put_line(&line);
-  }
 }
 
 void progress_pause(struct progress *progress) {

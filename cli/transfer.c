@@ -96,11 +96,6 @@ static const cugen_transfer_row *transfer_find(const struct view *view, const ch
   return NULL;
 }
 
-static struct shown transfer_show(const cugen_transfer_row *row, bool alone) {
-  if (!row || !(row->seconds > 0)) return (struct shown){"-"};
-  return alone ? print_seconds(row->alone) : print_rate(0, (double)row->bytes, row->seconds);
-}
-
 /* Prints a table; columns that do not fit the terminal follow as another table. */
 static int transfer_print_table(struct cli *cli, const struct view *view, int to_host, bool alone) {
   struct table_column columns[MOST_KINDS + 1] = {{"size", TABLE_RIGHT, 0}};
@@ -115,18 +110,17 @@ static int transfer_print_table(struct cli *cli, const struct view *view, int to
   for (size_t i = 0; i < view->size_count; i++) {
     if (alone && view->sizes[i] > most_alone) continue;
     table_cell(&table, print_bytes(view->sizes[i]).text);
-    for (size_t k = 0; k < view->kind_count; k++)
-      table_cell(
-          &table,
-          transfer_show(transfer_find(view, view->kinds[k], to_host, view->sizes[i]), alone).text);
+    for (size_t k = 0; k < view->kind_count; k++) {
+      const cugen_transfer_row *row = transfer_find(view, view->kinds[k], to_host, view->sizes[i]);
+      if (!row || !(row->seconds > 0))
+        table_cell(&table, "-");
+      else if (alone)
+        table_cell(&table, print_seconds(row->alone).text);
+      else
+        table_cell(&table, print_rate(0, (double)row->bytes, row->seconds).text);
+    }
   }
   return table_close(&table, 0, stdout, &cli->error);
-}
-
-static bool any_alone(const struct view *view) {
-  for (size_t i = 0; i < view->size_count; i++)
-    if (view->sizes[i] <= most_alone) return true;
-  return false;
 }
 
 static int transfer_print_text(struct cli *cli, const cugen_transfer *result) {
@@ -137,7 +131,9 @@ static int transfer_print_text(struct cli *cli, const cugen_transfer *result) {
     printf("%s (%s)\n", result->device->name, result->device->id);
   for (int to_host = 0; to_host < 2 && !status && view.size_count; to_host++)
     status = transfer_print_table(cli, &view, to_host, false);
-  for (int to_host = 0; to_host < 2 && !status && any_alone(&view); to_host++)
+  bool alone = false;
+  for (size_t i = 0; i < view.size_count; i++) alone |= view.sizes[i] <= most_alone;
+  for (int to_host = 0; to_host < 2 && !status && alone; to_host++)
     status = transfer_print_table(cli, &view, to_host, true);
   for (size_t i = 0; i < result->count && !status; i++)
     if (result->rows[i].unavailable)
@@ -167,20 +163,9 @@ static int transfer_print_json(struct cli *cli, const cugen_transfer *result, bo
 
 /* ---- The command ---------------------------------------------------------------------------- */
 
-static int measure_transfers(struct cli *cli, cugen_transfer_options *options,
-                             cugen_transfer *result) {
-  struct progress progress;
-  progress_open(&progress, options_given(cli, OPTION_QUIET));
-  options->progress = transfer_on_progress;
-  options->context = &progress;
-  stop_catch();
-  int status = api_transfer_measure(cli->lib, options, result, &cli->error);
-  progress_close(&progress);
-  return status;
-}
-
 int command_transfer(struct cli *cli) {
-  cugen_transfer_options options = {0};
+  struct progress progress;
+  cugen_transfer_options options = {.progress = transfer_on_progress, .context = &progress};
   cugen_transfer result;
   int64_t sizes[MOST_SIZES];
   int status = read_sizes_option(cli, sizes, &options.size_count);
@@ -188,7 +173,10 @@ int command_transfer(struct cli *cli) {
   if (status) return status;
   options.memory = cli->values[OPTION_MEMORY];
   options.sizes = sizes;
-  status = measure_transfers(cli, &options, &result);
+  progress_open(&progress, options_given(cli, OPTION_QUIET));
+  stop_catch();
+  status = api_transfer_measure(cli->lib, &options, &result, &cli->error);
+  progress_close(&progress);
   bool interrupted = status == CUGEN_ERROR_INTERRUPTED;
   if (status && !interrupted) return status;
   int printed = options_given(cli, OPTION_JSON) ? transfer_print_json(cli, &result, interrupted)

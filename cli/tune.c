@@ -220,24 +220,20 @@ static void print_verified(const cugen_tune_result *result, const cugen_record *
   if (result->unchecked) printf("Not checked: %s.\n", result->unchecked);
 }
 
-/* Returns true if the record's outputs were compared on data of this run's seed, or vary from
-   launch to launch. */
-static bool was_compared(const cugen_tune_result *result, const cugen_record *record) {
-  return record->outputs.varies ||
-         (record->outputs.known && record->outputs.seed == result->outputs.seed);
-}
-
 /* Remarks how many right variants have other bits, or were not compared; the table leaves them out.
    equal: number of records with equal bits, which come first. */
 static void tune_remark_bitwise(struct cli *cli, const cugen_tune_result *result, size_t equal) {
   size_t others = 0, unknown = 0, count;
   const cugen_record *all = api_records(cli->kernel, &count), *first = NULL;
   if (!result->outputs.known) return;
-  for (size_t i = equal; i < count && all[i].outcome == CUGEN_OUTCOME_OK; i++)
-    if (!was_compared(result, &all[i]))
+  for (size_t i = equal; i < count && all[i].outcome == CUGEN_OUTCOME_OK; i++) {
+    const cugen_outputs *outputs = &all[i].outputs;
+    const bool with_this_seed = outputs->known && outputs->seed == result->outputs.seed;
+    if (!with_this_seed && !outputs->varies)
       unknown++;
     else if (others++ == 0)
       first = &all[i];
+  }
   printf("\nThese give the same bits as '%s', with the data of seed %" PRIu64 ".\n",
          result->equal_to, result->outputs.seed);
   if (others)
@@ -263,12 +259,6 @@ static void remark_verified(struct cli *cli, const cugen_tune_result *result, si
         "Not verified (reference \"none\"): the variants ran, but their results were not checked.");
 }
 
-static void print_baseline(const struct cli *cli, const cugen_tune_result *result) {
-  char *line = records_baseline(cli, &result->baseline);
-  if (line) printf("\n%s.\n", line);
-  free(line);
-}
-
 static int tune_print_result(struct cli *cli, const cugen_tune_result *result, size_t top) {
   bool quiet = options_given(cli, OPTION_QUIET);
   size_t right = 0;
@@ -278,7 +268,9 @@ static int tune_print_result(struct cli *cli, const cugen_tune_result *result, s
   if (!quiet) putchar('\n');
   int status = cli_load_records(cli);
   if (!status) status = records_print_best(cli, top, &right);
-  if (!status) print_baseline(cli, result);
+  char *baseline = status ? NULL : records_baseline(cli, &result->baseline);
+  if (baseline) printf("\n%s.\n", baseline);
+  free(baseline);
   if (!status && !quiet) tune_remark_bitwise(cli, result, right);
   if (!status && api_kernel_needs_energy(cli->kernel)) status = records_print_front(cli);
   if (!status) records_print_failures(cli, right > 0);

@@ -46,22 +46,18 @@ static void keep_said(struct cli *cli, const char *line, size_t length) {
   cli->lost = more;
 }
 
-/* Remarks that a device failed. line: "cuda:3: why". */
-static void say(const struct cli *cli, const char *line, size_t length) {
-  size_t device = 0;
-  while (device < length && strncmp(line + device, ": ", 2) != 0) device++;
-  const size_t why = device + 2 <= length ? device + 2 : length;
-  cli_remark(cli, "%.*s failed and is left out, the others go on: %.*s", (int)device, line,
-             (int)(length - why), line + why);
-}
-
 void tune_devices_say_lost(struct cli *cli, struct progress *progress, const char *lost) {
   for (size_t length; lost && *lost; lost += length + 1) {
     length = strcspn(lost, "\n");
     if (!lost[length]) break;
     if (was_said(cli, lost, length)) continue;
+    /* The line is "cuda:3: why". */
+    size_t device = 0;
+    while (device < length && strncmp(lost + device, ": ", 2) != 0) device++;
+    const size_t why = device + 2 <= length ? device + 2 : length;
     progress_pause(progress);
-    say(cli, lost, length);
+    cli_remark(cli, "%.*s failed and is left out, the others go on: %.*s", (int)device, lost,
+               (int)(length - why), lost + why);
     progress_go_on(progress);
     keep_said(cli, lost, length + 1);
   }
@@ -254,17 +250,6 @@ static int tune_devices_print_best(struct cli *cli, const struct groups *groups)
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* Keeps the first group that failed in *first. Remarks later failures whose messages differ from
-   the first's. */
-static void keep_failure(const struct cli *cli, const struct tune_group *group,
-                         const struct tune_group **first) {
-  const char *message = group->cli.error.message;
-  if (!*first)
-    *first = group;
-  else if (strcmp(message, (*first)->cli.error.message) != 0)
-    cli_remark(cli, "%s: %s", group->list, message);
-}
-
 /* Refuses problems from stdin, because each group reads the problems again. */
 static int check_stdin(struct cli *cli) {
   static const enum cli_option files[] = {OPTION_PROBLEM_FILE, OPTION_FROM};
@@ -290,9 +275,15 @@ static int tune_groups(struct cli *cli, struct groups *groups, const cugen_tune_
   groups->named = !cli->answers && options_given(cli, OPTION_QUIET);
   for (size_t i = 0; i < groups->count; i++) start_group(&groups->each[i], cli, options);
   for (size_t i = 0; i < groups->count; i++) {
+    const struct tune_group *group = &groups->each[i];
+    const char *message = group->cli.error.message;
     status = tune_devices_end_group(&groups->each[i], cli);
-    if (status == CUGEN_ERROR_INTERRUPTED) worst = status;
-    if (status && status != CUGEN_ERROR_INTERRUPTED) keep_failure(cli, &groups->each[i], &first);
+    if (status == CUGEN_ERROR_INTERRUPTED)
+      worst = status;
+    else if (status && !first)
+      first = group;
+    else if (status && strcmp(message, first->cli.error.message) != 0)
+      cli_remark(cli, "%s: %s", group->list, message);
   }
   progress_board_close(&groups->board);
   status = tune_devices_print_best(cli, groups);

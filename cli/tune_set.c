@@ -23,15 +23,6 @@ static int leave_out(const struct cli *cli, const struct problem_settings *probl
   return CUGEN_OK;
 }
 
-/* Returns the index of the kernel's problem in tuning->kernels; tuning->count: there is none. */
-static size_t tune_set_find_problem(const struct tuning *tuning, const cugen_kernel *kernel) {
-  size_t i = 0;
-  while (i < tuning->count &&
-         strcmp(cugen_kernel_problem(tuning->kernels[i]), cugen_kernel_problem(kernel)) != 0)
-    i++;
-  return i;
-}
-
 /* Puts the place in the file of problems in front of the message. An error in the config itself
    keeps its own place. */
 static int tune_set_fail_at(struct cli *cli, const struct problem_settings *problem) {
@@ -41,10 +32,12 @@ static int tune_set_fail_at(struct cli *cli, const struct problem_settings *prob
   return problem->file ? cli_place(cli, problem->file, problem->line) : status;
 }
 
-/* Keeps the kernel of a problem, or closes it if the problem was named before. Adds the weight. */
+/* Keeps the kernel of a problem, or closes it if an equal problem has a kernel. Adds the weight. */
 static void tune_set_keep(struct tuning *tuning, cugen_kernel *kernel,
                           const struct problem_settings *problem) {
-  const size_t at = tune_set_find_problem(tuning, kernel);
+  const char *text = cugen_kernel_problem(kernel);
+  size_t at = 0;
+  while (at < tuning->count && strcmp(cugen_kernel_problem(tuning->kernels[at]), text) != 0) at++;
   if (at < tuning->count) {
     cugen_kernel_close(kernel);
   } else {
@@ -108,18 +101,14 @@ static void close_all(struct tuning *tuning) {
 
 /* ---- Progress ------------------------------------------------------------------------------- */
 
-static void count_time(struct tuning *tuning, const cugen_progress *state) {
-  struct spent *spent = &tuning->spent[state->problem_index];
-  const double seconds = state->elapsed - tuning->heard;
-  spent->all += seconds;
-  if (state->stage == CUGEN_STAGE_DATA) spent->data += seconds;
-  tuning->heard = state->elapsed;
-}
-
 static int tune_set_on_progress(const cugen_progress *state, void *context) {
   struct tuning *tuning = context;
+  struct spent *spent = &tuning->spent[state->problem_index];
+  const double seconds = state->elapsed - tuning->heard;
   tuning->begun = true;
-  count_time(tuning, state);
+  tuning->heard = state->elapsed;
+  spent->all += seconds;
+  if (state->stage == CUGEN_STAGE_DATA) spent->data += seconds;
   if (!tuning->cli->group) tuning_print_head(tuning);
   tune_devices_say_lost(tuning->cli, &tuning->progress, state->lost);
   progress_draw(&tuning->progress, state);

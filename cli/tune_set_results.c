@@ -179,19 +179,15 @@ static void append_failure(const struct tuning *tuning) {
   cli_append(cli, "; '%s' shows one of its failures in full", hint(&one, "run").text);
 }
 
-static void append_waited(const struct tuning *tuning) {
+void tuning_append_reasons(const struct tuning *tuning) {
   size_t count = 0;
+  append_failure(tuning);
   for (size_t i = 0; i < tuning->count; i++) count += waited(tuning, i);
   if (count)
     cli_append(tuning->cli,
                "; of %zu the reference took all the time: give a longer budget, or correct it if "
                "it never ends",
                count);
-}
-
-void tuning_append_reasons(const struct tuning *tuning) {
-  append_failure(tuning);
-  append_waited(tuning);
 }
 
 static void results_remark_bitwise(const struct tuning *tuning) {
@@ -267,21 +263,14 @@ static json_t *results_problem_json(const struct tuning *tuning, size_t i) {
                   {"best", results_find_best(tuning, i, &best) ? json_record(&best) : json_null()});
 }
 
-static json_t *results_portfolios_json(const struct tuning *tuning) {
-  return JSON_LIST(tuning->portfolios, tuning->portfolio_count, portfolio_json);
-}
-
-static json_t *unlearnt_json(const struct tuning *tuning) {
-  json_t *array = json_array();
+static void results_add_portfolios(const struct tuning *tuning, json_t *object) {
+  json_t *skipped = json_array();
   const char *reason;
   for (size_t i = 0; (reason = api_kernel_unlearnt(tuning->kernels[0], i)); i++)
-    json_array_append_new(array, json_string(reason));
-  return array;
-}
-
-static void results_add_portfolios(const struct tuning *tuning, json_t *object) {
-  JSON_ADD(object, {"portfolios", results_portfolios_json(tuning)},
-           {"skipped", unlearnt_json(tuning)});
+    json_array_append_new(skipped, json_string(reason));
+  JSON_ADD(object,
+           {"portfolios", JSON_LIST(tuning->portfolios, tuning->portfolio_count, portfolio_json)},
+           {"skipped", skipped});
 }
 
 static int results_print_json(const struct tuning *tuning) {
