@@ -248,14 +248,6 @@ static bool is_shown(const cugen_check *check, const cugen_check_traffic *t) {
   return !here;
 }
 
-/* Returns true if an earlier row shows the same loads or stores. */
-static bool check_is_told(const cugen_check *check, size_t first) {
-  for (size_t i = 0; i < first; i++)
-    if (same_row(&check->traffic[first], &check->traffic[i]) && is_shown(check, &check->traffic[i]))
-      return true;
-  return false;
-}
-
 /* Adds a figure over the variants of an implementation: "1.00", or "1.00 to 2.50". */
 static void add_figure(const cugen_check *check, struct table *table, size_t first,
                        double (*figure)(const cugen_check_traffic *t), int decimals,
@@ -275,7 +267,8 @@ static void add_figure(const cugen_check *check, struct table *table, size_t fir
 
 static void check_add_row(const cugen_check *check, struct table *table, size_t i) {
   const cugen_check_traffic *t = &check->traffic[i];
-  if (check_is_told(check, i)) return;
+  for (size_t earlier = 0; earlier < i; earlier++) /* a row that shows the same loads or stores */
+    if (same_row(t, &check->traffic[earlier]) && is_shown(check, &check->traffic[earlier])) return;
   table_cellf(table, "%.*s", VARIANT_IMPLEMENTATION(t->variant));
   if (t->launches > 1) /* "2 sweep: x" is x in the second launch */
     table_cellf(table, "%d %s: %s", t->launch + 1, t->entry, t->array);
@@ -314,14 +307,12 @@ static void print_skips(const cugen_check *check) {
   }
 }
 
-/* Returns true if --set, --where, --variant, --implementation and --sample are not given. A waiver
-   without a finding is reported only then. */
-static bool check_is_whole(const struct cli *cli) {
-  return !cli->setting_count && !cli->where_count && !options_given(cli, OPTION_VARIANT) &&
-         !options_given(cli, OPTION_IMPLEMENTATION) && !options_given(cli, OPTION_SAMPLE);
-}
-
-static void print_idle_waivers(const cugen_check *check) {
+/* Prints the waivers without a finding, unless options narrow the check: the findings may be
+   outside. */
+static void print_idle_waivers(const struct cli *cli, const cugen_check *check) {
+  if (cli->setting_count || cli->where_count || options_given(cli, OPTION_VARIANT) ||
+      options_given(cli, OPTION_IMPLEMENTATION) || options_given(cli, OPTION_SAMPLE))
+    return;
   for (size_t i = 0; i < check->waiver_count; i++) {
     const cugen_check_waiver *w = &check->waivers[i];
     if (w->findings) continue;
@@ -331,39 +322,20 @@ static void print_idle_waivers(const cugen_check *check) {
   }
 }
 
-static void print_interrupted(const cugen_check *check, bool interrupted) {
-  printf("\n%s after %s of %s%s.\n", interrupted ? "Interrupted" : "Ended",
-         print_count(check->runs_done).text, print_many(check->runs_planned, "run").text,
-         check->finding_count || !check->runs ? "" : "; nothing found in those");
-}
-
-/* Prints "8 of 9 variants and 2 that only other problems have". */
-static void check_print_variants(const cugen_check *check) {
-  printf("%s of %s", print_count(check->variants - check->variants_elsewhere).text,
-         print_many(check->variants_of, "variant").text);
-  if (check->variants_elsewhere)
-    printf(" and %s that only other problems have", print_count(check->variants_elsewhere).text);
-  fputs(", ", stdout);
-}
-
-/* Prints the settings of a problem that differ from the first problem's. */
-static void print_difference(const char *problem, const char *first) {
-  const char *before = "; ";
-  for (struct setting setting; setting_next(&problem, &setting);) {
-    if (settings_have(first, &setting)) continue;
-    printf("%s%.*s", before, (int)setting.length, setting.text);
-    before = " ";
-  }
-}
-
 /* Prints the check problem and how the other problems differ: "  on n=100; n=192; n=13". */
 static void print_problems(const struct cli *cli, const cugen_check *check) {
   enum { MOST = 16 };
   if (!check->problems) return;
   printf("  on %s", *check->problem_texts[0] ? check->problem_texts[0]
                                              : "the problem, which has no parameters");
-  for (size_t i = 1; i < check->problems && i < MOST; i++)
-    print_difference(check->problem_texts[i], check->problem_texts[0]);
+  for (size_t i = 1; i < check->problems && i < MOST; i++) {
+    const char *problem = check->problem_texts[i], *before = "; ";
+    for (struct setting setting; setting_next(&problem, &setting);) {
+      if (settings_have(check->problem_texts[0], &setting)) continue;
+      printf("%s%.*s", before, (int)setting.length, setting.text);
+      before = " ";
+    }
+  }
   if (check->problems > MOST) printf("; and %s more", print_count(check->problems - MOST).text);
   puts(check->has_check || cli->setting_count || !*check->problem_texts[0]
            ? ""
@@ -408,28 +380,24 @@ static void print_unseen(const struct cli *cli, const cugen_check *check) {
            options_given(cli, OPTION_ALL) ? "" : "; --all runs all");
 }
 
-/* Prints that nothing was found, apart from notes and what is waived. */
-static void print_nothing(const cugen_check *check, double seconds) {
-  fputs("Nothing found, ", stdout);
-  if (check->waived_count) printf("%s waived, ", print_count(check->waived_count).text);
-  printf("in %s.\n", print_seconds(seconds).text);
-}
-
 static int check_print_result(struct cli *cli, const struct views *views, double seconds,
                               bool interrupted) {
   const cugen_check *check = &views->check;
   const bool quiet = options_given(cli, OPTION_QUIET);
   if (!quiet) {
-    printf("%s: ", cugen_kernel_name(cli->kernel));
-    check_print_variants(check);
-    printf("%s, %s, watched on the cpu device\n", print_many(check->problems, "problem").text,
+    printf("%s: %s of %s", cugen_kernel_name(cli->kernel),
+           print_count(check->variants - check->variants_elsewhere).text,
+           print_many(check->variants_of, "variant").text);
+    if (check->variants_elsewhere)
+      printf(" and %s that only other problems have", print_count(check->variants_elsewhere).text);
+    printf(", %s, %s, watched on the cpu device\n", print_many(check->problems, "problem").text,
            print_many(check->runs, "run").text);
     print_problems(cli, check);
   }
   for (size_t i = 0; i < check->finding_count; i++)
     print_finding(&check->findings[i], views->by ? views->by[i] : NULL);
   print_skips(check);
-  if (check_is_whole(cli) && !interrupted) print_idle_waivers(check);
+  if (!interrupted) print_idle_waivers(cli, check);
   print_printed(api_kernel_printed(cli->kernel), "");
   int status = quiet ? CUGEN_OK : print_memory(cli, check, CUGEN_MEMORY_SHARED);
   if (!status && !quiet) status = print_memory(cli, check, CUGEN_MEMORY_CONSTANT);
@@ -440,9 +408,14 @@ static int check_print_result(struct cli *cli, const struct views *views, double
            "%% 32 == 0\".\n",
            check->problem_texts[0]);
   if (interrupted || check->runs_done < check->runs_planned)
-    print_interrupted(check, interrupted);
-  else if (!quiet && check->finding_count == check->note_count && check->runs)
-    print_nothing(check, seconds);
+    printf("\n%s after %s of %s%s.\n", interrupted ? "Interrupted" : "Ended",
+           print_count(check->runs_done).text, print_many(check->runs_planned, "run").text,
+           check->finding_count || !check->runs ? "" : "; nothing found in those");
+  else if (!quiet && check->finding_count == check->note_count && check->runs) {
+    fputs("Nothing found, ", stdout);
+    if (check->waived_count) printf("%s waived, ", print_count(check->waived_count).text);
+    printf("in %s.\n", print_seconds(seconds).text);
+  }
   return status;
 }
 
@@ -533,12 +506,6 @@ static json_t *check_result_json(const struct cli *cli, const struct views *view
 
 /* ---- The command ---------------------------------------------------------------------------- */
 
-static bool is_any_refused(const cugen_check *check) {
-  size_t i = 0;
-  while (i < check->skip_count && !check->skips[i].refused) i++;
-  return i < check->skip_count;
-}
-
 static int check_show(struct cli *cli, const struct views *views, double seconds, int status,
                       json_t **json) {
   const cugen_check *check = &views->check;
@@ -549,9 +516,12 @@ static int check_show(struct cli *cli, const struct views *views, double seconds
     *json = check_result_json(cli, views, seconds, interrupted);
   else if (check_print_result(cli, views, seconds, interrupted))
     return cli->error.status;
-  /* the reasons were printed above */
-  const bool nothing = status && !interrupted && !check->runs &&
-                       (status == CUGEN_ERROR_EMPTY || is_any_refused(check));
+
+  size_t refused = 0;
+  for (size_t i = 0; i < check->skip_count; i++) refused += check->skips[i].refused != 0;
+  const bool nothing =
+      status && !interrupted && !check->runs && (status == CUGEN_ERROR_EMPTY || refused);
+  /* The reasons were printed above. */
   return nothing && !json ? cli_fail(cli, status, "nothing was checked") : status;
 }
 

@@ -85,24 +85,19 @@ static cugen_kernel *complete_open_kernel(const struct completion *c) {
   return cli->kernel;
 }
 
-/* Offers the values that the config lists behind "dtype=". */
-static void offer_problem_values(const struct completion *c, cugen_kernel *kernel, size_t name) {
-  char setting[64];
-  snprintf(setting, sizeof setting, "%.*s", (int)name, c->word + c->value);
-  struct completion behind = *c;
-  behind.value += name + 1;
-  const char *at = api_kernel_problem_values(kernel, setting);
-  for (struct setting value; setting_next(&at, &value);)
-    offer_n(&behind, value.text, value.length, "", "");
-}
-
 /* Offers the names of the problem's parameters as "M=", described by their default values, or
    behind "M=" the values that the config lists. */
 static void offer_problem(const struct completion *c) {
   cugen_kernel *kernel = complete_open_kernel(c);
   size_t typed = strcspn(c->word + c->value, "=");
   if (c->word[c->value + typed]) {
-    offer_problem_values(c, kernel, typed);
+    char name[64];
+    struct completion behind = *c;
+    snprintf(name, sizeof name, "%.*s", (int)typed, c->word + c->value);
+    behind.value += typed + 1;
+    const char *values = api_kernel_problem_values(kernel, name);
+    for (struct setting value; setting_next(&values, &value);)
+      offer_n(&behind, value.text, value.length, "", "");
     return;
   }
   const char *at = kernel ? cugen_kernel_problem(kernel) : "";

@@ -59,25 +59,6 @@ static bool devices_is_first(const struct lists *lists, size_t i) {
   return before == i && !device_parse(device).predicted;
 }
 
-/* Lists the sets of records in the cache. A cache that cannot be read counts as empty. */
-static void list_remembered(struct cli *cli, struct lists *lists) {
-  const cugen_cache_filter all = {0};
-  cugen_error ignored;
-  if (api_cache_list(cli->lib, &all, &lists->sets, &lists->set_count, &ignored))
-    lists->set_count = 0;
-}
-
-static void print_remembered(const struct lists *lists) {
-  bool any = false;
-  for (size_t i = 0; i < lists->set_count; i++) {
-    if (!devices_is_first(lists, i)) continue;
-    if (!any)
-      printf("\nMeasured, as the cache has it: --device takes these texts to read results.\n");
-    printf("\"%s\"\n", lists->sets[i].device);
-    any = true;
-  }
-}
-
 /* The reason why there is no GPU is in cugen_where's line about the driver. */
 static int devices_print_text(struct cli *cli, const struct lists *lists) {
   int status = devices_print_table(cli, lists->here, lists->here_count, true);
@@ -86,7 +67,14 @@ static int devices_print_text(struct cli *cli, const struct lists *lists) {
   status = devices_print_table(cli, lists->described, lists->described_count, false);
   if (status) return status;
   printf("A description of your own: --device model:./FILE.lua\n");
-  print_remembered(lists);
+  bool any = false;
+  for (size_t i = 0; i < lists->set_count; i++) {
+    if (!devices_is_first(lists, i)) continue;
+    if (!any)
+      printf("\nMeasured, as the cache has it: --device takes these texts to read results.\n");
+    printf("\"%s\"\n", lists->sets[i].device);
+    any = true;
+  }
   printf("\n%s", cugen_where(cli->lib));
   return CUGEN_OK;
 }
@@ -114,7 +102,10 @@ int command_devices(struct cli *cli) {
   if (!lists.here || !lists.described) status = cli_no_memory(cli);
   if (!status) cugen_devices(cli->lib, lists.here, lists.here_count, NULL);
   if (!status) api_described_devices(cli->lib, lists.described, lists.described_count);
-  if (!status) list_remembered(cli, &lists);
+  const cugen_cache_filter all = {0};
+  cugen_error ignored; /* a cache that cannot be read counts as empty */
+  if (!status && api_cache_list(cli->lib, &all, &lists.sets, &lists.set_count, &ignored))
+    lists.set_count = 0;
   if (!status)
     status = options_given(cli, OPTION_JSON) ? devices_print_json(cli, &lists)
                                              : devices_print_text(cli, &lists);

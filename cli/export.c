@@ -18,23 +18,19 @@ static int take_distance(struct cli *cli, double *out) {
                   "--distance %s: a number above 0 is expected; 1 is twice or half a size", text);
 }
 
-static json_t *list_notes(const char *notes) {
-  json_t *list = json_array();
-  while (*notes) {
-    size_t length = strcspn(notes, "\n");
-    json_array_append_new(list, json_stringn(notes, length));
-    notes += length + (notes[length] == '\n');
-  }
-  return list;
-}
-
 static int export_print_json(struct cli *cli, const char *folder, const cugen_export_result *r) {
-  json_t *object = JSON_NEW(
-      {"kernel", json_string(cugen_kernel_name(cli->kernel))}, MEMBER(string, r, name),
-      {"folder", json_string(folder)}, MEMBER(count, r, devices), MEMBER(count, r, problems),
-      MEMBER(count, r, variants), MEMBER(count, r, images), MEMBER(count, r, portfolios),
-      MEMBER(count, r, compiled), MEMBER(count, r, stale), MEMBER(integer, r, image_bytes),
-      MEMBER(integer, r, source_bytes), {"notes", list_notes(r->notes)});
+  json_t *notes = json_array();
+  for (const char *line = r->notes; *line;) {
+    const size_t length = strcspn(line, "\n");
+    json_array_append_new(notes, json_stringn(line, length));
+    line += length + (line[length] == '\n');
+  }
+  json_t *object =
+      JSON_NEW({"kernel", json_string(cugen_kernel_name(cli->kernel))}, MEMBER(string, r, name),
+               {"folder", json_string(folder)}, MEMBER(count, r, devices),
+               MEMBER(count, r, problems), MEMBER(count, r, variants), MEMBER(count, r, images),
+               MEMBER(count, r, portfolios), MEMBER(count, r, compiled), MEMBER(count, r, stale),
+               MEMBER(integer, r, image_bytes), MEMBER(integer, r, source_bytes), {"notes", notes});
   return cli_print_json(cli, object);
 }
 

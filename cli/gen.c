@@ -28,33 +28,22 @@ static void append_remedy(struct cli *cli) {
              model);
 }
 
-/* Appends the command to run first. On a model, where tuning only predicts and --best does not
-   accept predictions, also tells to leave out --best afterwards. Returns false, and appends
-   nothing, if tuning is refused on this device. */
-static bool append_tuning(struct cli *cli) {
-  if (cli_device(cli) != CUGEN_DEVICE_MODEL) return append_remedy(cli), true;
-  if (cli_tuning(cli) == CLI_REFUSES) return false;
-  cli_append(cli, "run '%s' and leave out --best for what it predicts", hint(cli, "tune").text);
-  return true;
-}
-
-static void append_way_out(struct cli *cli, bool predicted) {
-  const struct cli here = cli_here(cli);
-  bool more = true;
-  if (predicted)
-    cli_append(cli, "leave out --best for the model's choice, predicted");
-  else
-    more = append_tuning(cli);
-  cli_append(cli, "%sname a variant ('%s' explains)", more ? ", or " : "",
-             hint(&here, "cache why").text);
-}
-
 static int refuse_best(struct cli *cli, const cugen_kernel *kernel, bool predicted) {
   const char *device = cli_on_cpu(cli) ? "the cpu device" : cugen_kernel_device(kernel)->name;
   cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is %s for %s %s on %s; ",
            predicted ? "measured" : "remembered", cugen_kernel_name(kernel),
            api_kernel_problem_short(kernel), device);
-  append_way_out(cli, predicted);
+  const char *between = ", or ";
+  if (predicted)
+    cli_append(cli, "leave out --best for the model's choice, predicted");
+  else if (cli_device(cli) != CUGEN_DEVICE_MODEL)
+    append_remedy(cli);
+  else if (cli_tuning(cli) != CLI_REFUSES) /* tuning predicts, and --best takes no predictions */
+    cli_append(cli, "run '%s' and leave out --best for what it predicts", hint(cli, "tune").text);
+  else
+    between = "";
+  const struct cli here = cli_here(cli);
+  cli_append(cli, "%sname a variant ('%s' explains)", between, hint(&here, "cache why").text);
   return cli->error.status;
 }
 
@@ -76,32 +65,25 @@ static int gen_choose(struct cli *cli, bool best, cugen_kernel **check, cugen_ch
   return status;
 }
 
-/* Prints the object with the source. With --output, the file receives only the source. */
-static int gen_print_json(struct cli *cli, const struct launches *launches, const char *source,
-                          json_t *choice) {
-  return cli_print_json(cli,
-                        JSON_ADD(json_kernel(cli), {"choice", json_incref(choice)},
-                                 MEMBER(string, launches, variant), {"source", json_text(source)},
-                                 {"launches", launches_json(launches)}));
-}
-
-static void remark_variant(struct cli *cli, const struct launches *launches) {
+/* Remarks the variant and writes the source. With --json, the object goes to stdout, and only a
+   file of --output receives the source alone. */
+static int gen_print_result(struct cli *cli, const struct launches *launches, const char *source,
+                            json_t *choice) {
+  const char *path = cli->values[OPTION_OUTPUT];
+  const bool json = options_given(cli, OPTION_JSON);
   char text[160];
   const char *line = launches_line(launches, text, sizeof text);
   cli_remark(cli, "%s %s: %s%s%s", cugen_kernel_name(cli->kernel),
              cugen_kernel_problem(cli->kernel), launches->variant, line ? "; " : "",
              line ? line : "");
   if (!line && !options_given(cli, OPTION_QUIET)) launches_print(cli, launches, "", stderr);
-}
-
-static int gen_print_result(struct cli *cli, const struct launches *launches, const char *source,
-                            json_t *choice) {
-  const char *path = cli->values[OPTION_OUTPUT];
-  bool json = options_given(cli, OPTION_JSON);
-  remark_variant(cli, launches);
-  int status =
-      json && (!path || strcmp(path, "-") == 0) ? CUGEN_OK : cli_write(cli, write_source, source);
-  return json && !status ? gen_print_json(cli, launches, source, choice) : status;
+  int status = CUGEN_OK;
+  if (!json || (path && strcmp(path, "-") != 0)) status = cli_write(cli, write_source, source);
+  if (status || !json) return status;
+  return cli_print_json(cli,
+                        JSON_ADD(json_kernel(cli), {"choice", json_incref(choice)},
+                                 MEMBER(string, launches, variant), {"source", json_text(source)},
+                                 {"launches", launches_json(launches)}));
 }
 
 int command_gen(struct cli *cli) {

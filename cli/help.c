@@ -159,21 +159,16 @@ static void print_items(const char *title, const struct item *items, FILE *out) 
   for (; items->name; items++) help_print_row(items->name, OF_OPTIONS, items->what, out);
 }
 
-/* Makes the text "-o, --output FILE". */
-static void option_text(enum cli_option option, char *text, size_t size) {
-  const struct cli_option_row *row = &cli_options[option];
-  const char letter[] = {'-', row->letter, ',', ' ', '\0'};
-  snprintf(text, size, "%s--%s%s%s", row->letter ? letter : "    ", row->name,
-           row->argument ? " " : "", row->argument ? row->argument : "");
-}
-
 static void help_print_options(const struct cli_command *command, const enum cli_option *options,
                                bool all, FILE *out) {
-  char text[64];
   for (; *options != OPTION_COUNT; options++) {
-    option_text(*options, text, sizeof text);
-    if (all || !commands_has(rare, *options))
-      help_print_row(text, OF_OPTIONS, help_option(command, *options), out);
+    const struct cli_option_row *row = &cli_options[*options];
+    const char letter[] = {'-', row->letter, ',', ' ', '\0'};
+    char text[64]; /* "-o, --output FILE" */
+    if (!all && commands_has(rare, *options)) continue;
+    snprintf(text, sizeof text, "%s--%s%s%s", row->letter ? letter : "    ", row->name,
+             row->argument ? " " : "", row->argument ? row->argument : "");
+    help_print_row(text, OF_OPTIONS, help_option(command, *options), out);
   }
 }
 

@@ -64,11 +64,14 @@ static void hint_print_options(const struct cli *cli, const struct cli_command *
     }
 }
 
-static void print_hint(const struct cli *cli, const char *name, FILE *out) {
+struct hint hint(const struct cli *cli, const char *name) {
   static const enum cli_option filters[] = {OPTION_PATTERN,   OPTION_IMPLEMENTATION, OPTION_VARIANT,
                                             OPTION_OBJECTIVE, OPTION_MEASURE,        OPTION_PREFER,
                                             OPTION_COUNT};
   const struct cli_command *command = cli_commands;
+  struct hint hint = {""};
+  FILE *out = fmemopen(hint.text, sizeof hint.text, "w");
+  if (!out) return hint;
   while (strcmp(command->name, name) != 0) command++;
   fprintf(out, "cugen %s", name);
   if (cli->operand && command->operand) print_operand(cli->operand, out);
@@ -80,13 +83,6 @@ static void print_hint(const struct cli *cli, const char *name, FILE *out) {
     fputs(" --all", out);
   for (size_t i = 0; i < cli->where_count && commands_take(command, OPTION_WHERE); i++)
     print_option(OPTION_WHERE, cli->wheres[i], out);
-}
-
-struct hint hint(const struct cli *cli, const char *name) {
-  struct hint hint = {""};
-  FILE *out = fmemopen(hint.text, sizeof hint.text, "w");
-  if (!out) return hint;
-  print_hint(cli, name, out);
   fclose(out);
   hint.text[sizeof hint.text - 1] = '\0';
   return hint;

@@ -33,45 +33,34 @@ const char *launches_line(const struct launches *launches, char *text, size_t si
   return text;
 }
 
-struct has {
-  bool shared, times, passes;
-};
-
-static struct has launches_choose_columns(const struct launches *launches) {
-  struct has has = {false, false, false};
-  for (size_t i = 0; i < launches->count; i++) {
-    const cugen_launch_info *launch = &launches->list[i];
-    has.shared |= launch->shared_bytes > 0;
-    has.passes |= launch->listed;
-    has.times |= launch->times > 1;
-  }
-  return has;
-}
-
-static void launches_add_row(struct table *table, const struct has *has,
-                             const cugen_launch_info *launch) {
-  table_cell(table, launch->entry);
-  table_cell(table, print_dimensions(launch->grid).text);
-  table_cell(table, print_dimensions(launch->block).text);
-  if (has->shared) table_cell(table, print_bytes(launch->shared_bytes).text);
-  if (has->times) table_cell(table, print_count(launch->times).text);
-  if (has->passes) table_cell(table, launch->listed ? launch->passes : "all arguments");
-}
-
 int launches_print(struct cli *cli, const struct launches *launches, const char *lead, FILE *out) {
-  const struct has has = launches_choose_columns(launches);
   struct table_column columns[COLUMNS] = {
       {"launch", TABLE_WRAP, 0}, {"grid", TABLE_RIGHT, 0}, {"block", TABLE_RIGHT, 0}};
   size_t count = 3;
+  bool shared = false, times = false, passes = false;
   char line[LINE + 1];
   if (launches_line(launches, line, sizeof line))
     return fprintf(out, "%s%s\n", lead, line), CUGEN_OK;
-  if (has.shared) columns[count++] = (struct table_column){"shared", TABLE_RIGHT, 0};
-  if (has.times) columns[count++] = (struct table_column){"times", TABLE_RIGHT, 0};
-  if (has.passes) columns[count++] = (struct table_column){"passes", TABLE_WRAP, 0};
+  for (size_t i = 0; i < launches->count; i++) {
+    const cugen_launch_info *launch = &launches->list[i];
+    shared |= launch->shared_bytes > 0;
+    times |= launch->times > 1;
+    passes |= launch->listed;
+  }
+  if (shared) columns[count++] = (struct table_column){"shared", TABLE_RIGHT, 0};
+  if (times) columns[count++] = (struct table_column){"times", TABLE_RIGHT, 0};
+  if (passes) columns[count++] = (struct table_column){"passes", TABLE_WRAP, 0};
   struct table table;
   table_open(&table, cli, columns, count);
-  for (size_t i = 0; i < launches->count; i++) launches_add_row(&table, &has, &launches->list[i]);
+  for (size_t i = 0; i < launches->count; i++) {
+    const cugen_launch_info *launch = &launches->list[i];
+    table_cell(&table, launch->entry);
+    table_cell(&table, print_dimensions(launch->grid).text);
+    table_cell(&table, print_dimensions(launch->block).text);
+    if (shared) table_cell(&table, print_bytes(launch->shared_bytes).text);
+    if (times) table_cell(&table, print_count(launch->times).text);
+    if (passes) table_cell(&table, launch->listed ? launch->passes : "all arguments");
+  }
   return table_close(&table, 2, out, &cli->error);
 }
 

@@ -40,14 +40,6 @@ cugen_cache_filter cli_cache_filter(const struct cli *cli) {
                               .failed = options_given(cli, OPTION_FAILED)};
 }
 
-/* Names this program as the worker, unless the environment names one. */
-static const char *own_worker(struct cli *cli) {
-  const char *named = getenv("CUGEN_WORKER");
-  if (named && *named) return NULL;
-  if (!cli->self) cli->self = realpath("/proc/self/exe", NULL);
-  return cli->self;
-}
-
 /* Only commands that call stop_catch catch signals; a signal ends all other commands at once. */
 bool cli_is_stopped(void *context) {
   (void)context;
@@ -69,7 +61,11 @@ static int expected_threads(const struct cli *cli) {
 
 int cli_open(struct cli *cli) {
   cugen_options options = cli_library_options(cli);
-  options.worker = own_worker(cli);
+  const char *worker = getenv("CUGEN_WORKER");
+  if (!worker || !*worker) { /* this program is the worker */
+    if (!cli->self) cli->self = realpath("/proc/self/exe", NULL);
+    options.worker = cli->self;
+  }
   options.stop = is_stopped_for_library;
   const bool tunes = cli->command == &cli_commands[COMMAND_TUNE];
   /* Signals are caught from now on, before there is anything to remove at the end, such as a
@@ -112,18 +108,15 @@ bool cli_remark_no_cache(const struct cli *cli) {
 }
 
 /* Other users see the words of a command line (ps). So a connection string with a user is copied,
-   and only its scheme is left in place. Returns the copy, or any other word itself. Without memory
-   for the copy the string stays. */
-static char *hide_secret(char *word) {
-  static const char mark[] = "://";
-  char *secret = strstr(word, mark);
-  char *copy = secret && strchr(secret, '@') ? strdup(word) : NULL;
-  if (!copy) return word;
-  secret += sizeof mark - 1;
-  memset(secret, 'x', strlen(secret));
-  return copy;
-}
-
+   and only its scheme is left in place. Without memory for the copy the string stays. */
 void secrets_hide(int argc, char **argv) {
-  for (int i = 1; i < argc; i++) argv[i] = hide_secret(argv[i]);
+  static const char mark[] = "://";
+  for (int i = 1; i < argc; i++) {
+    char *secret = strstr(argv[i], mark);
+    char *copy = secret && strchr(secret, '@') ? strdup(argv[i]) : NULL;
+    if (!copy) continue;
+    secret += sizeof mark - 1;
+    memset(secret, 'x', strlen(secret));
+    argv[i] = copy;
+  }
 }

@@ -34,16 +34,6 @@ static int (*const functions[COMMAND_COUNT])(struct cli *cli) = {
 #undef COMMAND
 };
 
-/* Returns true if the result is for people, so that its lines are broken. Sources, pictures and
-   JSON are not. */
-static bool is_for_people(const struct cli *cli) {
-  /* Export's -o is a folder. */
-  const bool file =
-      options_given(cli, OPTION_OUTPUT) && cli->command != &cli_commands[COMMAND_EXPORT];
-  return !cli->command->prints_data && !file && !options_given(cli, OPTION_JSON) &&
-         !options_given(cli, OPTION_WIDE);
-}
-
 /* Only tuning can share its work among several devices. */
 static int check_device(struct cli *cli) {
   const char *device = cli->values[OPTION_DEVICE];
@@ -63,7 +53,12 @@ static int run_command(struct cli *cli, int argc, char **argv) {
     help_command(cli->command, false, stdout);
     return CUGEN_OK;
   }
-  const int width = is_for_people(cli) ? terminal_width() : 0;
+  /* Lines are broken if the result is for people. Sources, pictures and JSON are not. */
+  const bool file = options_given(cli, OPTION_OUTPUT) &&
+                    cli->command != &cli_commands[COMMAND_EXPORT]; /* its -o is a folder */
+  const bool unbroken = cli->command->prints_data || file || options_given(cli, OPTION_JSON) ||
+                        options_given(cli, OPTION_WIDE);
+  const int width = unbroken ? 0 : terminal_width();
   cli->width = commands_take(cli->command, OPTION_WIDE) ? width : 0;
   clean_wrap(width);
   status = functions[cli->command - cli_commands](cli);
@@ -107,20 +102,6 @@ static bool asks_for_json(int argc, char **argv) {
   return false;
 }
 
-/* Prints a failure as a JSON object. */
-static void answer_failure(struct cli *cli, int status) {
-  cugen_error ignored;
-  json_print(json_failure(&cli->error, status), stdout, &ignored);
-}
-
-/* Reports a full disk or a closed pipe behind stdout. */
-static int close_stdout(struct cli *cli, int status) {
-  /* stdout is not closed, because NVRTC's C++ library flushes it when the process ends. */
-  bool failed = !clean_wrap(0) || ferror(stdout) || fflush(stdout);
-  if (close(STDOUT_FILENO) == 0 && !failed) return status;
-  return status ? status : cli_fail(cli, CUGEN_ERROR_IO, "cannot write to stdout");
-}
-
 /* Runs a command for cugen_command, and answers with one object unless the call is malformed. */
 static int run_for_program(struct cli *cli, int argc, char **argv) {
   struct serve serve;
@@ -131,12 +112,19 @@ static int run_for_program(struct cli *cli, int argc, char **argv) {
 
 static int run_for_user(struct cli *cli, int argc, char **argv) {
   int status = main_run(cli, argc, argv);
-  if (status < 0 && !cli->answered && asks_for_json(argc, argv)) answer_failure(cli, status);
+  if (status < 0 && !cli->answered && asks_for_json(argc, argv)) {
+    cugen_error ignored;
+    json_print(json_failure(&cli->error, status), stdout, &ignored);
+  }
   if (status == CUGEN_ERROR_INTERRUPTED && stop_asked()) {
     if (*cli->error.message) fprintf(stderr, "cugen: %s\n", message_own(cli->error.message).text);
     status = stop_exit_code();
   }
-  status = close_stdout(cli, status);
+  /* A full disk or a closed pipe behind stdout is a failure. The descriptor is closed, not the
+     stream, because NVRTC's C++ library flushes the stream when the process ends. */
+  const bool lost = !clean_wrap(0) || ferror(stdout) || fflush(stdout);
+  if ((close(STDOUT_FILENO) != 0 || lost) && !status)
+    status = cli_fail(cli, CUGEN_ERROR_IO, "cannot write to stdout");
   /* A positive status is a signal's exit code (stop.h) or the worker's own, and has no message. */
   if (status < 0 && *cli->error.message)
     fprintf(stderr, "cugen: %s\n", message_own(cli->error.message).text);

@@ -43,39 +43,22 @@ static int occupancy_refuse(struct cli *cli, const char *variant) {
   return cli->error.status;
 }
 
-static int occupancy_find_first(const cugen_stored_record *all, size_t count, const char *variant,
-                                const cugen_stored_record **out) {
-  size_t i = 0;
-  while (i < count && !occupancy_is_wanted(&all[i], variant)) i++;
-  if (i < count) *out = &all[i];
-  return CUGEN_OK;
-}
-
-/* Finds the best record, by api_best_of as a plan does. */
-static int occupancy_find_best(struct cli *cli, const cugen_stored_record *all, size_t count,
-                               const cugen_stored_record **out) {
-  const cugen_record **wanted = calloc(count + 1, sizeof *wanted);
-  size_t *places = calloc(count + 1, sizeof *places), found = 0;
-  for (size_t i = 0; wanted && places && i < count; i++)
-    if (occupancy_is_wanted(&all[i], "")) places[found] = i, wanted[found++] = &all[i].record;
-  const size_t best = found ? api_best_of(wanted, found) : 0;
-  if (best < found) *out = &all[places[best]];
-  const bool failed = !wanted || !places;
-  free(wanted);
-  free(places);
-  return failed ? cli_no_memory(cli) : CUGEN_OK;
-}
-
-/* Finds the record of the variant, or for "" the best record. *out becomes NULL if there is
-   none. */
-static int find_record(struct cli *cli, const char *variant, const cugen_stored_record **out) {
+/* Finds the record of the variant, or for "" the best record, by api_best_of as a plan does. *out
+   becomes NULL if there is none. */
+static int find_record(struct cli *cli, const char *variant, const cugen_record **out) {
   const cugen_stored_record *all;
-  size_t count;
+  size_t count, found = 0;
   *out = NULL;
   int status = cli_stored(cli, &all, &count);
   if (status) return status;
-  return *variant ? occupancy_find_first(all, count, variant, out)
-                  : occupancy_find_best(cli, all, count, out);
+  const cugen_record **wanted = calloc(count + 1, sizeof *wanted);
+  if (!wanted) return cli_no_memory(cli);
+  for (size_t i = 0; i < count; i++)
+    if (occupancy_is_wanted(&all[i], variant)) wanted[found++] = &all[i].record;
+  const size_t best = found && !*variant ? api_best_of(wanted, found) : 0;
+  if (best < found) *out = wanted[best];
+  free(wanted);
+  return CUGEN_OK;
 }
 
 /* Takes the preferred carveout from the first launch with the record's number of threads and
@@ -111,17 +94,16 @@ static int compile_now(struct cli *cli, const char *variant, struct kernel *out)
 /* Takes the resources from the record of the variant, or for "" of the best one. If a model has no
    such record, predicts or compiles now. */
 static int take_record(struct cli *cli, const char *variant, struct kernel *out) {
-  const cugen_stored_record *found;
+  const cugen_record *r;
   bool now = false;
-  int status = find_record(cli, variant, &found);
-  if (!status && !found && cli_device(cli) == CUGEN_DEVICE_MODEL) {
+  int status = find_record(cli, variant, &r);
+  if (!status && !r && cli_device(cli) == CUGEN_DEVICE_MODEL) {
     if (cli_tuning(cli) == CLI_REFUSES) return compile_now(cli, variant, out);
     now = true;
     status = cli_predict(cli);
-    if (!status) status = find_record(cli, variant, &found);
+    if (!status) status = find_record(cli, variant, &r);
   }
-  if (status || !found) return status ? status : occupancy_refuse(cli, variant);
-  const cugen_record *r = &found->record;
+  if (status || !r) return status ? status : occupancy_refuse(cli, variant);
   *out = (struct kernel){
       .takes = {.registers = r->registers, .threads = r->threads, .shared_bytes = r->shared_bytes},
       .now = now,
@@ -161,22 +143,19 @@ static int occupancy_take_number(struct cli *cli, enum cli_option option, size_t
   return status;
 }
 
-/* Reads --shared: a number, or an expression in the block's threads. */
-static int take_shared(struct cli *cli, cugen_resources *out) {
-  const char *text = cli->values[OPTION_SHARED];
-  if (!text || text[strspn(text, "0123456789")] == '\0')
-    return occupancy_take_number(cli, OPTION_SHARED, 0, &out->shared_bytes);
-  out->shared_bytes = 0;
-  out->dynamic_shared = text;
-  return CUGEN_OK;
-}
-
 static int occupancy_take_options(struct cli *cli, cugen_resources *out) {
   int64_t registers = out->registers, threads = out->threads;
+  const char *shared = cli->values[OPTION_SHARED];
   int status = occupancy_take_number(cli, OPTION_REGISTERS, 1, &registers);
   if (!status) status = occupancy_take_number(cli, OPTION_BLOCK, 1, &threads);
-  if (!status) status = take_shared(cli, out);
-  out->registers = (int)registers, out->threads = (int)threads;
+  if (shared && shared[strspn(shared, "0123456789")]) { /* an expression in the block's threads */
+    out->shared_bytes = 0;
+    out->dynamic_shared = shared;
+  } else if (!status) {
+    status = occupancy_take_number(cli, OPTION_SHARED, 0, &out->shared_bytes);
+  }
+  out->registers = (int)registers;
+  out->threads = (int)threads;
   return status;
 }
 
@@ -236,16 +215,6 @@ static void occupancy_add_row(struct table *table, const struct answer *answer, 
   table_cell(table, o->device);
 }
 
-/* Only the driver knows how many clusters fit. */
-static void print_cluster_line(const struct kernel *kernel) {
-  if (kernel->cluster_blocks < 2) return;
-  printf("clusters of %d blocks, of which ", kernel->cluster_blocks);
-  if (kernel->active_clusters > 0)
-    printf("%s runs %d at once, as its driver says\n", kernel->device, kernel->active_clusters);
-  else
-    printf("an unknown number runs at once\n");
-}
-
 static int occupancy_print_text(struct cli *cli, const struct kernel *kernel,
                                 const struct answers *answers) {
   static const struct table_column columns[] = {
@@ -265,7 +234,13 @@ static int occupancy_print_text(struct cli *cli, const struct kernel *kernel,
     printf("block %d: %s, %s (%s)\n", takes->threads, print_many((size_t)first->warps, "warp").text,
            print_many((size_t)first->idle_lanes, "idle lane").text,
            print_percent((double)first->idle_lanes / (first->idle_lanes + takes->threads)).text);
-  print_cluster_line(kernel);
+  if (kernel->cluster_blocks > 1) {
+    printf("clusters of %d blocks, of which ", kernel->cluster_blocks);
+    if (kernel->active_clusters > 0)
+      printf("%s runs %d at once, as its driver says\n", kernel->device, kernel->active_clusters);
+    else
+      printf("an unknown number runs at once\n");
+  }
   putchar('\n');
   table_open(&table, cli, columns, 7);
   for (size_t i = 0; i < answers->count; i++)

@@ -93,12 +93,6 @@ static int fail_option(struct cli *cli, const struct tables *tables, int code, c
   return fail_unknown(cli, tables, word);
 }
 
-/* Returns true if the option may be given several times. */
-static bool repeats(enum cli_option option) {
-  return !cli_options[option].argument || option == OPTION_SET || option == OPTION_WHERE ||
-         option == OPTION_COMPILER;
-}
-
 /* Returns the comma in front of a second name, as in "=512,N=768", or NULL if there is none. */
 static const char *second_name(const char *values) {
   const char *at = strchr(values + 1, '=');
@@ -113,7 +107,9 @@ static int options_take(struct cli *cli, enum cli_option option, const char *val
                     cli_options[option].name, cli_options[option].name,
                     cli_options[option].argument);
   if (option != OPTION_SET) {
-    if (cli->values[option] && !repeats(option))
+    const bool repeats =
+        !cli_options[option].argument || option == OPTION_WHERE || option == OPTION_COMPILER;
+    if (cli->values[option] && !repeats)
       return cli_fail(cli, CUGEN_ERROR_USAGE,
                       "--%s is given twice: give it once, with commas where it takes a list",
                       cli_options[option].name);

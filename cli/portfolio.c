@@ -47,44 +47,33 @@ static const char *portfolio_state_of(const cugen_portfolio_variant *v) {
   return v->stale ? "stale" : v->invalid ? "not valid here" : "";
 }
 
-/* The columns that are needed: losses for a portfolio just learnt, states for a remembered one. */
-struct shown_columns {
-  bool losses, states;
-};
-
-static struct shown_columns portfolio_choose_columns(const cugen_portfolio *p) {
-  struct shown_columns shown = {false, false};
-  for (size_t i = 0; i < p->variant_count; i++) {
-    shown.losses |= p->variants[i].mean > 0;
-    shown.states |= *portfolio_state_of(&p->variants[i]) != '\0';
-  }
-  return shown;
-}
-
-static void portfolio_add_variant(struct table *table, const cugen_portfolio *p, size_t i,
-                                  struct shown_columns shown) {
-  const cugen_portfolio_variant *v = &p->variants[i];
-  table_cell(table, print_count(i).text);
-  table_cell(table, print_count((uint64_t)v->serves).text);
-  if (shown.losses) table_cell(table, loss(v->mean).text);
-  if (shown.losses) table_cell(table, loss(v->worst).text);
-  if (shown.states) table_cell(table, portfolio_state_of(v));
-  table_cell(table, v->variant);
-}
-
+/* Prints the variants with the columns that are needed: losses for a portfolio just learnt, states
+   for a remembered one. */
 static int portfolio_print_variants(struct cli *cli, const cugen_portfolio *p) {
-  const struct shown_columns shown = portfolio_choose_columns(p);
+  bool losses = false, states = false;
+  for (size_t i = 0; i < p->variant_count; i++) {
+    losses |= p->variants[i].mean > 0;
+    states |= *portfolio_state_of(&p->variants[i]) != '\0';
+  }
   struct table_column columns[6];
   size_t count = 0;
   struct table table;
   columns[count++] = (struct table_column){"", TABLE_RIGHT, 0};
   columns[count++] = (struct table_column){"serves", TABLE_RIGHT, 0};
-  if (shown.losses) columns[count++] = (struct table_column){"loses", TABLE_RIGHT, 1};
-  if (shown.losses) columns[count++] = (struct table_column){"at worst", TABLE_RIGHT, 2};
-  if (shown.states) columns[count++] = (struct table_column){"state", 0, 0};
+  if (losses) columns[count++] = (struct table_column){"loses", TABLE_RIGHT, 1};
+  if (losses) columns[count++] = (struct table_column){"at worst", TABLE_RIGHT, 2};
+  if (states) columns[count++] = (struct table_column){"state", 0, 0};
   columns[count++] = (struct table_column){"variant", TABLE_WRAP, 0};
   table_open(&table, cli, columns, count);
-  for (size_t i = 0; i < p->variant_count; i++) portfolio_add_variant(&table, p, i, shown);
+  for (size_t i = 0; i < p->variant_count; i++) {
+    const cugen_portfolio_variant *v = &p->variants[i];
+    table_cell(&table, print_count(i).text);
+    table_cell(&table, print_count((uint64_t)v->serves).text);
+    if (losses) table_cell(&table, loss(v->mean).text);
+    if (losses) table_cell(&table, loss(v->worst).text);
+    if (states) table_cell(&table, portfolio_state_of(v));
+    table_cell(&table, v->variant);
+  }
   return table_close(&table, 0, stdout, &cli->error);
 }
 

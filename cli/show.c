@@ -16,22 +16,10 @@
 
 static const char *const kinds[] = {"input", "output", "inout", "scratch", "scalar", "constant"};
 
-/* Returns true if the caller of the kernel passes the argument. */
-static bool is_given(const cugen_argument_info *argument) {
-  return argument->kind != CUGEN_ARGUMENT_SCRATCH && !argument->compiled_in;
-}
-
 /* Returns the C type of an element, or "struct". */
 static const char *c_type(const cugen_argument_info *argument) {
   const struct dtype *dtype = dtype_find(argument->dtype);
   return dtype ? dtype->c_name : argument->dtype;
-}
-
-static void print_parameter(const cugen_argument_info *argument, FILE *out) {
-  bool reads = argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_CONSTANT;
-  bool scalar = argument->rank == 0;
-  fprintf(out, "%s%s %s%s", reads && !scalar && !argument->overwrite ? "const " : "",
-          c_type(argument), scalar ? "" : "*", argument->name);
 }
 
 /* Prints "96 x 200" of numbers[0..rank). */
@@ -52,9 +40,12 @@ static int print_signature(struct cli *cli, const void *of, FILE *out) {
     cugen_argument_info argument;
     int status = cugen_kernel_argument(cli->kernel, i, &argument, &cli->error);
     if (status) return status;
-    if (!is_given(&argument)) continue;
-    fputs(between, out);
-    print_parameter(&argument, out);
+    /* The caller passes neither scratch arrays nor what is compiled in. */
+    if (argument.kind == CUGEN_ARGUMENT_SCRATCH || argument.compiled_in) continue;
+    const bool scalar = argument.rank == 0, reads = argument.kind == CUGEN_ARGUMENT_INPUT ||
+                                                    argument.kind == CUGEN_ARGUMENT_CONSTANT;
+    fprintf(out, "%s%s%s %s%s", between, reads && !scalar && !argument.overwrite ? "const " : "",
+            c_type(&argument), scalar ? "" : "*", argument.name);
     between = ", ";
   }
   fputs(*between ? ");" : "void);", out);
@@ -203,14 +194,6 @@ static json_t *argument_json(const cugen_argument_info *argument) {
                   MEMBER(optional_string, argument, data_from));
 }
 
-static int signature_json(struct cli *cli, json_t **out) {
-  char *text;
-  int status = print_to_memory(cli, print_signature, NULL, &text);
-  *out = status ? NULL : json_string(text);
-  free(text);
-  return status;
-}
-
 static int launches_into_json(struct cli *cli, json_t *object) {
   struct launches launches;
   int status = launches_find(cli, cli->values[OPTION_VARIANT], &launches);
@@ -221,7 +204,7 @@ static int launches_into_json(struct cli *cli, json_t *object) {
 }
 
 static int show_fill_json(struct cli *cli, const cugen_space_info *space, json_t *object) {
-  json_t *arguments = json_array(), *signature = NULL;
+  json_t *arguments = json_array();
   JSON_ADD(object, {"policy", json_string(api_kernel_policy(cli->kernel))},
            {"objective", json_string(api_kernel_objective_text(cli->kernel))},
            {"measure", json_optional_string(api_kernel_measure(cli->kernel))},
@@ -234,8 +217,10 @@ static int show_fill_json(struct cli *cli, const cugen_space_info *space, json_t
     status = cugen_kernel_argument(cli->kernel, i, &argument, &cli->error);
     if (!status) json_array_append_new(arguments, argument_json(&argument));
   }
-  if (!status) status = signature_json(cli, &signature);
-  if (!status) json_object_set_new(object, "signature", signature);
+  char *signature = NULL;
+  if (!status) status = print_to_memory(cli, print_signature, NULL, &signature);
+  if (!status) json_object_set_new(object, "signature", json_string(signature));
+  free(signature);
   return status ? status : launches_into_json(cli, object);
 }
 

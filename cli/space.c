@@ -89,16 +89,6 @@ static int print_removing(struct cli *cli, const cugen_space_info *space) {
   return status;
 }
 
-static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
-  size_t idle = 0;
-  for (size_t i = 0; i < space->restrictions; i++)
-    idle += !space_is_listed(cli, &space->restriction[i]);
-  const int status = idle < space->restrictions ? print_removing(cli, space) : CUGEN_OK;
-  if (!status && idle)
-    printf("  %s removed nothing; --wide lists them\n", print_many(idle, "restriction").text);
-  return status;
-}
-
 static int print_space(struct cli *cli, const cugen_space_info *space, uint64_t left_out) {
   printf("%s %s on ", cugen_kernel_name(cli->kernel), api_kernel_problem_short(cli->kernel));
   cli_print_device(cli, stdout);
@@ -111,7 +101,13 @@ static int print_space(struct cli *cli, const cugen_space_info *space, uint64_t 
   int status = space_print_implementations(cli, space);
   if (status || !space->restrictions) return status;
   putchar('\n');
-  return print_restrictions(cli, space);
+  size_t idle = 0;
+  for (size_t i = 0; i < space->restrictions; i++)
+    idle += !space_is_listed(cli, &space->restriction[i]);
+  if (idle < space->restrictions) status = print_removing(cli, space);
+  if (!status && idle)
+    printf("  %s removed nothing; --wide lists them\n", print_many(idle, "restriction").text);
+  return status;
 }
 
 static json_t *restriction_json(const void *item) {
@@ -142,19 +138,16 @@ static int space_print_json(struct cli *cli, const cugen_space_info *space, uint
   return status;
 }
 
-static bool space_has_heuristics(const cugen_space_info *space) {
-  for (size_t i = 0; i < space->restrictions; i++)
-    if (space->restriction[i].kind == CUGEN_RESTRICTION_HEURISTIC) return true;
-  return false;
-}
-
 /* Counts the variants that only heuristics leave out. *out is 0 if the space is too large to
    count. */
 static int count_left_out(struct cli *cli, cugen_space_info *space, uint64_t *out) {
   cugen_space_info all;
   cugen_error ignored;
+  size_t heuristics = 0;
   *out = 0;
-  if (!space_has_heuristics(space)) return CUGEN_OK;
+  for (size_t i = 0; i < space->restrictions; i++)
+    heuristics += space->restriction[i].kind == CUGEN_RESTRICTION_HEURISTIC;
+  if (!heuristics) return CUGEN_OK;
   if (!cli_filter(cli, true) && !api_kernel_space(cli->kernel, &all, &ignored))
     *out = all.valid - space->valid;
   const int status = cli_filter(cli, false);

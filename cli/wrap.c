@@ -117,13 +117,6 @@ static void put_word(struct wrap *w, FILE *out) {
   w->command = 0;
 }
 
-static void wrap_end_line(struct wrap *w, FILE *out) {
-  put_word(w, out);
-  fputc('\n', out);
-  w->begun = w->colon = false;
-  w->column = w->spaces = 0;
-}
-
 static void add_byte(struct wrap *w, char c, FILE *out) {
   if (w->length == sizeof w->word) put_word(w, out);
   w->word[w->length++] = c;
@@ -144,12 +137,16 @@ void wrap_add(struct wrap *w, const char *text, size_t length, FILE *out) {
     return;
   }
   for (size_t i = 0; i < length; i++) {
-    if (text[i] == '\n')
-      wrap_end_line(w, out);
-    else if (text[i] == ' ' && w->kind != WRAP_NOTHING)
+    if (text[i] == '\n') {
+      put_word(w, out);
+      fputc('\n', out);
+      w->begun = w->colon = false;
+      w->column = w->spaces = 0;
+    } else if (text[i] == ' ' && w->kind != WRAP_NOTHING) {
       add_space(w, out);
-    else
+    } else {
       add_byte(w, text[i], out);
+    }
   }
 }
 
