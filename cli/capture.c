@@ -8,7 +8,7 @@
    The weight of a problem is its launches (or its opened plans, if they are more) times the time of
    one launch. A problem whose time is not known gets the mean of the known times, or 1 s if none is
    known. */
-#include "capture.h"
+#include "problem_set.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart.h"
+#include "findings.h"
 #include "plot.h"
 #include "records.h"
 
@@ -216,10 +216,8 @@ static void print_keys(const struct canvas *c, FILE *out) {
 int chart_text(const struct findings *f, int columns, int rows, FILE *out) {
   struct canvas c = {.f = f, .columns = columns, .rows = rows};
   if (!f->right_count) return CUGEN_OK;
-  c.cells = malloc((size_t)columns * ((size_t)rows + 1));
+  c.cells = plot_cells(columns, rows);
   if (!c.cells) return CUGEN_ERROR_MEMORY;
-  memset(c.cells, ' ', (size_t)columns * (size_t)rows);
-  memset(c.cells + columns * rows, '-', (size_t)columns);
   c.range = find_ranges(f);
   bool flops = f->right[0]->flops > 0;
   chart_put_own(&c);

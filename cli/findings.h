@@ -81,4 +81,14 @@ bool findings_takes_other(const struct findings *findings, const cugen_cache_set
    describes. */
 int findings_find(struct cli *cli, struct findings *findings);
 
+/* ---- chart.c -------------------------------------------------------------------------------- */
+
+/* Draws the roofline with the variants, `columns` characters wide and `rows` high. */
+int chart_text(const struct findings *findings, int columns, int rows, FILE *out);
+
+/* ---- report.c ------------------------------------------------------------------------------- */
+
+/* Writes the page with only the roofline to the file that --output names. */
+int report_write_roofline(struct cli *cli, const struct findings *findings);
+
 #endif

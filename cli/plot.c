@@ -2,6 +2,7 @@
 #include "plot.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct shown plot_rate(double rate, bool flops) {
@@ -51,6 +52,15 @@ double plot_tick(double low, double high, int index) {
   const double step = step_to(pow(10, high) - from, 5),
                log = log10((ceil(from / step) + index) * step);
   return log <= high ? log : (double)INFINITY;
+}
+
+char *plot_cells(int columns, int rows) {
+  const size_t blank = (size_t)columns * (size_t)rows;
+  char *cells = malloc(blank + (size_t)columns);
+  if (!cells) return NULL;
+  memset(cells, ' ', blank);
+  memset(cells + blank, '-', (size_t)columns);
+  return cells;
 }
 
 void plot_print(const char *cells, int columns, int rows,

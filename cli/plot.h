@@ -18,9 +18,12 @@ void plot_next_tick(double *log, bool fine);
    infinity if there are no more. On a short axis the ticks are round values in equal steps. */
 double plot_tick(double low, double high, int index);
 
+/* Returns `rows` rows of `columns` blank cells, and below them the axis, which is one more row. The
+   caller frees the cells; NULL: out of memory. */
+char *plot_cells(int columns, int rows);
+
 enum { PLOT_LABEL = 13 }; /* columns of the labels */
-/* Prints `rows` lines of `columns` cells, each behind its label, and below them the axis, which is
-   one more line of cells. context: passed to label. */
+/* Prints the cells, each row behind its label. context: passed to label. */
 void plot_print(const char *cells, int columns, int rows,
                 struct shown (*label)(const void *context, int row), const void *context,
                 FILE *out);

@@ -115,19 +115,6 @@ static bool add_combination(struct problem_set *set, const struct line *line, si
   return true;
 }
 
-static int problem_set_add_product(struct cli *cli, struct problem_set *set,
-                                   const struct line *line) {
-  size_t count = 1;
-  for (size_t w = 0; w < line->count && count <= CUGEN_MOST_PROBLEMS; w++)
-    count *= line->words[w].count;
-  if (set->count + count > CUGEN_MOST_PROBLEMS)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "%smore than %d problems: tune fewer together",
-                    line->where, CUGEN_MOST_PROBLEMS);
-  for (size_t i = 0; i < count; i++)
-    if (!add_combination(set, line, i)) return cli_no_memory(cli);
-  return CUGEN_OK;
-}
-
 /* Adds the problems of a line such as "M=64,128 N=64". */
 static int problem_set_add_line(struct cli *cli, struct problem_set *set, const char *where,
                                 const char *text, size_t length) {
@@ -142,7 +129,16 @@ static int problem_set_add_line(struct cli *cli, struct problem_set *set, const 
     text += word;
   }
   if (!status) status = problem_set_add_settings(cli, set, &line);
-  return status ? status : problem_set_add_product(cli, set, &line);
+  if (status) return status;
+  size_t count = 1;
+  for (size_t w = 0; w < line.count && count <= CUGEN_MOST_PROBLEMS; w++)
+    count *= line.words[w].count;
+  if (set->count + count > CUGEN_MOST_PROBLEMS)
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "%smore than %d problems: tune fewer together", where,
+                    CUGEN_MOST_PROBLEMS);
+  for (size_t i = 0; i < count; i++)
+    if (!add_combination(set, &line, i)) return cli_no_memory(cli);
+  return CUGEN_OK;
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */

@@ -37,4 +37,10 @@ void problem_set_remark_unused(const struct cli *cli, const struct problem_set *
                                const char *path);
 void problem_set_free(struct problem_set *set);
 
+/* ---- capture.c ------------------------------------------------------------------------------ */
+
+/* Reads the problems of --from, which CUGEN_CAPTURE wrote, that belong to cli->kernel's config, with
+   their weights, the heaviest first. */
+int capture_read(struct cli *cli, struct problem_set *out);
+
 #endif

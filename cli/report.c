@@ -9,7 +9,7 @@
    - In the JSON each '<' is written as \u003c, so that no text of a config, a record or a device
      can end the script element. The page's script makes text nodes alone.
    - Equal records give an equal page: its dates are those of the records. */
-#include "report.h"
+#include "findings.h"
 
 #include <stdlib.h>
 #include <string.h>

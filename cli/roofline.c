@@ -7,12 +7,11 @@
 #include "api/kernel.h"
 #include "api/tuning.h"
 #include "base/key.h"
-#include "chart.h"
+#include "findings.h"
 #include "plot.h"
 #include "print.h"
 #include "quantities.h"
 #include "records.h"
-#include "report.h"
 #include "table.h"
 #include "terminal.h"
 

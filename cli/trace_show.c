@@ -139,13 +139,12 @@ static struct shown trace_show_row_tick(const void *canvas, int row) {
 static int trace_show_print_plot(struct cli *cli, const struct trace *trace) {
   struct canvas c = {.kernel = cli->kernel, .trace = trace};
   c.columns = terminal_picture_width(cli->width, PLOT_LABEL + 4);
-  c.cells = malloc((size_t)c.columns * (ROWS + 1));
+  c.cells = plot_cells(c.columns, ROWS);
   if (!c.cells || !find_edges(cli->kernel, trace, &c.edges)) {
     free(c.cells);
     return cli_no_memory(cli);
   }
-  memset(c.cells, ' ', (size_t)c.columns * ROWS);
-  memset(c.cells + c.columns * ROWS, '-', (size_t)c.columns);
+
   draw_steps(&c);
   draw_points(&c);
   plot_print(c.cells, c.columns, ROWS, trace_show_row_tick, &c, stdout);

@@ -1,5 +1,5 @@
-/* Prints the results of problems that are tuned together; see tune_set_results.h. */
-#include "tune_set_results.h"
+/* Prints the results of problems that are tuned together; see tune_set.h. */
+#include "tune_set.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
