@@ -176,19 +176,6 @@ static json_t *stored_record_json(const void *item) {
                   MEMBER(integer, stored, driver_version), MEMBER(integer, stored, nvrtc_version));
 }
 
-static int stored_json(struct cli *cli, const cugen_stored_record *all, size_t count) {
-  const cugen_portfolio *portfolios;
-  size_t portfolio_count;
-  int status = api_kernel_portfolios(cli->kernel, &portfolios, &portfolio_count, &cli->error);
-  if (status) return status;
-  return cli_print_json(
-      cli,
-      JSON_ADD(json_kernel(cli), {"objective", json_string(api_kernel_objective_text(cli->kernel))},
-               {"measure", json_optional_string(api_kernel_measure(cli->kernel))},
-               {"records", JSON_LIST(all, count, stored_record_json)},
-               {"portfolios", JSON_LIST(portfolios, portfolio_count, portfolio_json)}));
-}
-
 int command_cache_show(struct cli *cli) {
   const cugen_stored_record *all;
   const cugen_portfolio *portfolios; /* those that a plan may use for the kernel's problem */
@@ -197,7 +184,16 @@ int command_cache_show(struct cli *cli) {
   if (!status) status = cli_use_check_on_cpu(cli);
   if (!status) status = cli_stored(cli, &all, &count);
   if (status) return status;
-  if (options_given(cli, OPTION_JSON)) return stored_json(cli, all, count);
+  if (options_given(cli, OPTION_JSON)) {
+    status = api_kernel_portfolios(cli->kernel, &portfolios, &portfolio_count, &cli->error);
+    if (status) return status;
+    return cli_print_json(
+        cli, JSON_ADD(json_kernel(cli),
+                      {"objective", json_string(api_kernel_objective_text(cli->kernel))},
+                      {"measure", json_optional_string(api_kernel_measure(cli->kernel))},
+                      {"records", JSON_LIST(all, count, stored_record_json)},
+                      {"portfolios", JSON_LIST(portfolios, portfolio_count, portfolio_json)}));
+  }
   if (!options_given(cli, OPTION_QUIET)) cli_print_head(cli);
   for (size_t i = 0; i < count; i++) stale += !all[i].current && !all[i].superseded;
   if (count) status = print_stored(cli, all, count);
@@ -234,14 +230,6 @@ static void print_counts(const cugen_cache_counts *counts) {
   if (counts->images)
     printf(", %s (%s)", print_many(counts->images, "compiled kernel").text,
            print_bytes(counts->image_bytes).text);
-}
-
-/* Asks the user. Returns true if the answer begins with y or Y. */
-static bool agreed(void) {
-  char answer[16];
-  printf("Remove them? [y/N] ");
-  clean_prompt();
-  return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
 }
 
 static int check_meaning(struct cli *cli) {
@@ -287,7 +275,13 @@ static int remove_records(struct cli *cli, const cugen_cache_filter *filter,
   }
   if (!yes && (json || !terminal))
     return cli_fail(cli, CUGEN_ERROR_USAGE, "nothing was removed: --yes goes ahead without asking");
-  if (!yes && !agreed()) return puts("Nothing was removed."), CUGEN_OK;
+  if (!yes) {
+    char answer[16];
+    printf("Remove them? [y/N] ");
+    clean_prompt();
+    if (!fgets(answer, sizeof answer, stdin) || (*answer != 'y' && *answer != 'Y'))
+      return puts("Nothing was removed."), CUGEN_OK;
+  }
   int status = api_cache_remove(cli->lib, filter, 1, &counts, &cli->error);
   if (status || json)
     return status ? status : cli_print_json(cli, counts_json(cli, &counts, "removed", true));

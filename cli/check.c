@@ -60,14 +60,6 @@ struct views {
   const char **by;
 };
 
-static void views_close(struct views *v) {
-  cugen_kernel_close(v->second.kernel);
-  cugen_close(v->second.lib);
-  free(v->findings);
-  free(v->skips);
-  free((void *)v->by);
-}
-
 static bool check_same_line(const char *file, int line, const char *other, int other_line) {
   return line == other_line && strcmp(file, other) == 0;
 }
@@ -298,17 +290,8 @@ static int print_memory(struct cli *cli, const cugen_check *check, cugen_memory 
   return table_close(&table, 2, stdout, &cli->error);
 }
 
-static void print_skips(const cugen_check *check) {
-  for (size_t i = 0; i < check->skip_count; i++) {
-    const cugen_check_skip *s = &check->skips[i];
-    printf("not checked: %s", s->what);
-    if (s->variants > 1) printf(" and %s more", print_count(s->variants - 1).text);
-    printf(": %s\n", s->why);
-  }
-}
-
-/* Prints the waivers without a finding, unless options narrow the check: the findings may be
-   outside. */
+/* Prints the waivers without a finding. Prints none if options narrow the check, because the
+   findings may be of variants or problems that are left out. */
 static void print_idle_waivers(const struct cli *cli, const cugen_check *check) {
   if (cli->setting_count || cli->where_count || options_given(cli, OPTION_VARIANT) ||
       options_given(cli, OPTION_IMPLEMENTATION) || options_given(cli, OPTION_SAMPLE))
@@ -345,17 +328,6 @@ static void print_problems(const struct cli *cli, const cugen_check *check) {
     printf("  %s stays: %s\n", check->kept[i].setting, check->kept[i].why);
 }
 
-/* Prints the unreached lines by file, "k.cu:5, 9", at most `most`. */
-static void print_unreached(const cugen_check *check, size_t most) {
-  const size_t count = check->lines - check->lines_reached;
-  for (size_t i = 0; i < count && i < most; i++) {
-    const cugen_check_line *line = &check->unreached[i];
-    const bool same = i && strcmp(line->file, check->unreached[i - 1].file) == 0;
-    printf("%s%s%s%d", i ? ", " : "", same ? "" : line->file, same ? "" : ":", line->line);
-  }
-  if (count > most) printf(" and %s more", print_count(count - most).text);
-}
-
 /* Prints what the check has not covered. */
 static void print_unseen(const struct cli *cli, const cugen_check *check) {
   enum { FEW = 6 };
@@ -365,10 +337,15 @@ static void print_unseen(const struct cli *cli, const cugen_check *check) {
   if (!check->runs) return;
   putchar('\n');
   if (check->lines) {
-    printf("Lines that access memory: %s of %s ran", print_count(check->lines_reached).text,
-           print_count(check->lines).text);
-    if (check->lines_reached < check->lines) fputs("; not ", stdout);
-    print_unreached(check, wide ? check->lines : FEW);
+    const size_t unreached = check->lines - check->lines_reached, most = wide ? unreached : FEW;
+    printf("Lines that access memory: %s of %s ran%s", print_count(check->lines_reached).text,
+           print_count(check->lines).text, unreached ? "; not " : "");
+    for (size_t i = 0; i < unreached && i < most; i++) { /* by file: "k.cu:5, 9" */
+      const cugen_check_line *line = &check->unreached[i];
+      const bool same = i && strcmp(line->file, check->unreached[i - 1].file) == 0;
+      printf("%s%s%s%d", i ? ", " : "", same ? "" : line->file, same ? "" : ":", line->line);
+    }
+    if (unreached > most) printf(" and %s more", print_count(unreached - most).text);
     puts(".");
   }
   for (size_t i = 0; i < check->unwatched_count; i++)
@@ -396,7 +373,12 @@ static int check_print_result(struct cli *cli, const struct views *views, double
   }
   for (size_t i = 0; i < check->finding_count; i++)
     print_finding(&check->findings[i], views->by ? views->by[i] : NULL);
-  print_skips(check);
+  for (size_t i = 0; i < check->skip_count; i++) {
+    const cugen_check_skip *s = &check->skips[i];
+    printf("not checked: %s", s->what);
+    if (s->variants > 1) printf(" and %s more", print_count(s->variants - 1).text);
+    printf(": %s\n", s->why);
+  }
   if (!interrupted) print_idle_waivers(cli, check);
   print_printed(api_kernel_printed(cli->kernel), "");
   int status = quiet ? CUGEN_OK : print_memory(cli, check, CUGEN_MEMORY_SHARED);
@@ -525,15 +507,6 @@ static int check_show(struct cli *cli, const struct views *views, double seconds
   return nothing && !json ? cli_fail(cli, status, "nothing was checked") : status;
 }
 
-/* Remarks for one variant of each implementation whether NVRTC refuses the variant. */
-static void remark_refused(struct cli *cli) {
-  cugen_space_info space;
-  cugen_error ignored;
-  if (api_kernel_space(cli->kernel, &space, &ignored)) return;
-  for (size_t i = 0; i < space.implementations; i++)
-    if (space.implementation[i].valid) cli_remark_refused(cli, space.implementation[i].name);
-}
-
 /* Checks the open kernel. json: receives the result; NULL: the result is printed. Fails if there is
    a finding. */
 static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **json) {
@@ -549,34 +522,18 @@ static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **
   const double seconds = progress_now() - begin;
   progress_close(&progress);
   options->context = NULL;
-  if (!status) remark_refused(cli);
+  cugen_space_info space;
+  cugen_error ignored;
+  if (!status && !api_kernel_space(cli->kernel, &space, &ignored))
+    for (size_t i = 0; i < space.implementations; i++) /* one variant of each */
+      if (space.implementation[i].valid) cli_remark_refused(cli, space.implementation[i].name);
   status = check_show(cli, &views, seconds, status, json);
-  views_close(&views);
+  cugen_kernel_close(views.second.kernel);
+  cugen_close(views.second.lib);
+  free(views.findings);
+  free(views.skips);
+  free((void *)views.by);
   return status;
-}
-
-static int check_finish(struct cli *cli, int status) {
-  if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
-  cli_remark(cli, "interrupted");
-  return stop_exit_code();
-}
-
-/* Prints JSON without losing the error of the check. */
-static int check_print_json(struct cli *cli, json_t *json, int status) {
-  const cugen_error found = cli->error;
-  const int printed = json ? cli_print_json(cli, json) : CUGEN_OK;
-  cli->error = found;
-  return printed ? printed : status;
-}
-
-static int check_config(struct cli *cli, cugen_check_options *options) {
-  json_t *json = NULL;
-  int status = cli_open_kernel(cli);
-  if (status) return status;
-  cli_remark_unused(cli);
-  stop_catch();
-  status = check_kernel(cli, options, options_given(cli, OPTION_JSON) ? &json : NULL);
-  return check_finish(cli, check_print_json(cli, json, status));
 }
 
 /* Checks each shipped config. Goes on after findings and after configs that cannot be checked (code
@@ -611,16 +568,6 @@ static int check_each(struct cli *cli, cugen_check_options *options, json_t *all
                : CUGEN_OK;
 }
 
-static int check_shipped(struct cli *cli, cugen_check_options *options) {
-  int status = cli_open(cli);
-  if (status) return status;
-  stop_catch();
-  if (!options_given(cli, OPTION_JSON)) return check_finish(cli, check_each(cli, options, NULL));
-  json_t *all = json_array();
-  status = check_each(cli, options, all);
-  return check_finish(cli, check_print_json(cli, JSON_NEW({"kernels", all}), status));
-}
-
 int command_check(struct cli *cli) {
   cugen_check_options options = {0};
   int status = check_read_options(cli, &options);
@@ -635,5 +582,21 @@ int command_check(struct cli *cli) {
     return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s needs a CONFIG",
                     cli->where_count ? "where" : "implementation");
   cli->values[OPTION_DEVICE] = "cpu";
-  return cli->operand ? check_config(cli, &options) : check_shipped(cli, &options);
+  status = cli->operand ? cli_open_kernel(cli) : cli_open(cli);
+  if (status) return status;
+  if (cli->operand) cli_remark_unused(cli);
+  stop_catch();
+  const bool as_json = options_given(cli, OPTION_JSON);
+  json_t *json = NULL;
+  if (cli->operand) {
+    status = check_kernel(cli, &options, as_json ? &json : NULL);
+  } else {
+    json_t *all = as_json ? json_array() : NULL;
+    status = check_each(cli, &options, all);
+    if (as_json) json = JSON_NEW({"kernels", all});
+  }
+  const cugen_error found = cli->error; /* kept while JSON is printed */
+  const int printed = json ? cli_print_json(cli, json) : CUGEN_OK;
+  cli->error = found;
+  return cli_conclude(cli, printed ? printed : status, "interrupted");
 }

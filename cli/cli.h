@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "api/cache.h"
+#include "api/kernel.h"
 #include "api/records.h"
 
 /* The options. Columns: name, letter (0: none), argument (NULL: none; "[N]": optional), help
@@ -213,6 +214,9 @@ void cli_append(struct cli *cli, const char *format, ...) __attribute__((format(
 /* Prints a remark and a line end on stderr, except with --quiet. */
 void cli_remark(const struct cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Returns the end of a command: if a signal interrupted it, prints the remark and returns the
+   program's exit code; otherwise returns the status. */
+int cli_conclude(const struct cli *cli, int status, const char *remark);
 /* Takes over the object of --json, and prints it or adds it to cli->answers or to the answer of
    cli->serve. */
 int cli_print_json(struct cli *cli, json_t *object);
@@ -273,6 +277,18 @@ int options_seconds(struct cli *cli, enum cli_option option, double *out);
 /* Returns false if the text is no time. unit_required: the time must have a unit; otherwise the
    unit may be missing. */
 bool options_read_seconds(const char *text, bool unit_required, double *out);
+
+/* ---- option_names.c ------------------------------------------------------------------------- */
+
+/* A message of the library, in which the name of an option in C, "cugen_options.toolkit", has
+   become "--toolkit". */
+struct message {
+  char text[sizeof((cugen_error *)0)->message];
+};
+struct message message_own(const char *text);
+/* Returns the option for a field of the library's options, such as "config_dir" for --config-dir;
+   OPTION_COUNT: there is none. */
+enum cli_option option_of_field(const char *field, size_t length);
 
 /* ---- hint.c --------------------------------------------------------------------------------- */
 
@@ -362,8 +378,7 @@ int cli_open_kernel(struct cli *cli);
 int cli_filter(struct cli *cli, bool all);
 /* Returns true if --variant PATTERN, --implementation or --where leave out variants. */
 bool cli_narrows(const struct cli *cli);
-/* Loads the kernel's records. Fails if the cache cannot be used. */
-int cli_load_records(struct cli *cli);
+
 cugen_device_kind cli_device(const struct cli *cli); /* kind of the kernel's device */
 bool cli_on_cpu(const struct cli *cli);
 /* Returns true if there is no GPU, and neither a device nor --arch was asked for. */
@@ -389,6 +404,17 @@ void cli_print_head(const struct cli *cli);
 const char *cli_way(const char *measure);
 /* Prints a line about the way of timing, unless it is the usual one. */
 void cli_print_way(const struct cli *cli);
+
+/* ---- selection.c ---------------------------------------------------------------------------- */
+
+/* Remarks which variant was chosen if none was named, unless it is the best for exactly this
+   problem. */
+void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t failed);
+/* Returns the number of remembered variants of this problem if all of them failed; otherwise 0. */
+size_t cli_failed(const struct cli *cli, const cugen_choice *choice);
+/* Returns true if the choice for this problem on the model is a prediction. Opens a kernel for the
+   model. */
+bool cli_is_predicted(const struct cli *cli, const char *model);
 
 /* ---- predict.c ------------------------------------------------------------------------------ */
 

@@ -6,7 +6,6 @@
 #include "api/machine.h"
 #include "api/source.h"
 #include "cli.h"
-#include "option_names.h"
 
 static bool has_arch(const struct cli *cli, const char *model, const char *arch) {
   const cugen_resources least = {.registers = 1, .threads = 1};

@@ -34,24 +34,6 @@ static int export_print_json(struct cli *cli, const char *folder, const cugen_ex
   return cli_print_json(cli, object);
 }
 
-static void export_print_result(const struct cli *cli, const char *folder,
-                                const cugen_export_result *r) {
-  for (const char *line = r->notes; *line;) {
-    int length = (int)strcspn(line, "\n");
-    cli_remark(cli, "%.*s", length, line);
-    line += length + (line[length] == '\n');
-  }
-  printf("%s: %s.h, %s.c, example.c, CMakeLists.txt, README.md\n", folder, r->name, r->name);
-  printf("%s, %s, %s in %s: %s of code, %s of source\n", print_many(r->devices, "device").text,
-         print_many(r->problems, "tuned problem").text, print_many(r->variants, "variant").text,
-         print_many(r->images, "image").text, print_bytes(r->image_bytes).text,
-         print_bytes(r->source_bytes).text);
-  if (r->portfolios) puts(print_many(r->portfolios, "portfolio").text);
-  printf("Build it there, and link it with -ldl; README.md says how it is used:\n  cc -std=c11 -O2 "
-         "-c %s.c\n",
-         r->name);
-}
-
 int command_export(struct cli *cli) {
   const char *folder = cli->values[OPTION_OUTPUT];
   cugen_export_options options = {0};
@@ -72,6 +54,20 @@ int command_export(struct cli *cli) {
   if (status) return status;
   cli_remark_cache(cli);
   if (options_given(cli, OPTION_JSON)) return export_print_json(cli, folder, &result);
-  export_print_result(cli, folder, &result);
+  for (const char *line = result.notes; *line;) {
+    int length = (int)strcspn(line, "\n");
+    cli_remark(cli, "%.*s", length, line);
+    line += length + (line[length] == '\n');
+  }
+  printf("%s: %s.h, %s.c, example.c, CMakeLists.txt, README.md\n", folder, result.name,
+         result.name);
+  printf("%s, %s, %s in %s: %s of code, %s of source\n", print_many(result.devices, "device").text,
+         print_many(result.problems, "tuned problem").text,
+         print_many(result.variants, "variant").text, print_many(result.images, "image").text,
+         print_bytes(result.image_bytes).text, print_bytes(result.source_bytes).text);
+  if (result.portfolios) puts(print_many(result.portfolios, "portfolio").text);
+  printf("Build it there, and link it with -ldl; README.md says how it is used:\n  cc -std=c11 -O2 "
+         "-c %s.c\n",
+         result.name);
   return CUGEN_OK;
 }

@@ -91,4 +91,12 @@ int chart_text(const struct findings *findings, int columns, int rows, FILE *out
 /* Writes the page with only the roofline to the file that --output names. */
 int report_write_roofline(struct cli *cli, const struct findings *findings);
 
+/* ---- layout.c: the arrays in a report ------------------------------------------------------- */
+
+/* Describes the variant's shared arrays, and its arguments that do not lie by rows, as JSON objects
+   like those of `cugen layout --json`, each with a member "corner" in place of "offsets": for the
+   first lines of the array and the first elements of each, the bank of shared memory, or the sector
+   of global memory. */
+int layout_pictures(struct cli *cli, const char *variant, json_t **out);
+
 #endif

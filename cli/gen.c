@@ -7,7 +7,6 @@
 #include "cli.h"
 #include "launches.h"
 #include "print.h"
-#include "selection.h"
 
 static void write_source(const void *source, FILE *out) {
   fputs(source, out);

@@ -94,10 +94,6 @@ static const enum cli_option rare[] = {
     OPTION_DEVICE_DIR, OPTION_TOOLKIT,         OPTION_NO_LIBRARY, OPTION_COMPILER,
     OPTION_COUNT};
 
-static bool takes_strategies(const struct cli_command *command) {
-  return commands_has(command->options, OPTION_STRATEGY);
-}
-
 /* Prints a line's words in lines of 80 columns, indented from the second line on. A line that
    begins with a blank is printed unchanged. */
 static void wrap_line(const char *line, size_t length, size_t indent, FILE *out) {
@@ -141,19 +137,6 @@ static void print_command(const struct cli_command *command, size_t second, FILE
   help_print_row(text, second, command->summary, out);
 }
 
-/* Prints all commands; the commands of the group "cache" share a row. */
-static void print_commands(FILE *out) {
-  bool grouped = false;
-  for (const struct cli_command *command = cli_commands; command->name; command++) {
-    if (!strchr(command->name, ' '))
-      print_command(command, OF_COMMANDS, out);
-    else if (!grouped)
-      help_print_row("cache COMMAND", OF_COMMANDS,
-                     "list, explain, check, move and remove what is remembered", out);
-    grouped = strchr(command->name, ' ');
-  }
-}
-
 static void print_items(const char *title, const struct item *items, FILE *out) {
   fprintf(out, "\n%s:\n", title);
   for (; items->name; items++) help_print_row(items->name, OF_OPTIONS, items->what, out);
@@ -182,14 +165,6 @@ static void name_options(const enum cli_option *options, bool all, char *text, s
   }
 }
 
-/* Names the options that most commands take. */
-static void print_common(FILE *out) {
-  char names[256] = "", text[320];
-  name_options(cli_common, true, names, sizeof names);
-  snprintf(text, sizeof text, "Common options, which cugen help --all explains: %s", names);
-  print_paragraph(text, out);
-}
-
 static void print_rare(const struct cli_command *command, FILE *out) {
   char names[256] = "", text[320];
   name_options(command->options, false, names, sizeof names);
@@ -197,13 +172,6 @@ static void print_rare(const struct cli_command *command, FILE *out) {
   snprintf(text, sizeof text, "More: cugen help %s --all%s%s", command->name,
            *names ? " explains " : "", names);
   print_paragraph(text, out);
-}
-
-static void print_strategies(FILE *out) {
-  const char *name, *what;
-  fputs("\nStrategies:\n", out);
-  for (size_t i = 0; (name = api_strategy(i, &what)); i++)
-    help_print_row(name, OF_OPTIONS, what, out);
 }
 
 void help_command(const struct cli_command *command, bool all, FILE *out) {
@@ -222,8 +190,18 @@ void help_command(const struct cli_command *command, bool all, FILE *out) {
   help_print_options(command, command->options, all, out);
   if (command->common && (all || command->device))
     help_print_options(command, all ? cli_common : device, all, out);
-  if (command->common && !all) print_common(out);
-  if (all && takes_strategies(command)) print_strategies(out);
+  if (command->common && !all) {
+    char names[256] = "", text[320];
+    name_options(cli_common, true, names, sizeof names);
+    snprintf(text, sizeof text, "Common options, which cugen help --all explains: %s", names);
+    print_paragraph(text, out);
+  }
+  if (all && commands_has(command->options, OPTION_STRATEGY)) {
+    const char *name, *what;
+    fputs("\nStrategies:\n", out);
+    for (size_t i = 0; (name = api_strategy(i, &what)); i++)
+      help_print_row(name, OF_OPTIONS, what, out);
+  }
   if (!all) print_rare(command, out);
 }
 
@@ -231,7 +209,15 @@ void help_program(bool all, FILE *out) {
   fputs("cugen " CUGEN_VERSION ": CUDA kernels generated, verified and tuned for one GPU\n"
         "Usage: cugen COMMAND [OPTION]...\nCommands:\n",
         out);
-  print_commands(out);
+  bool grouped = false; /* the commands of the group "cache" share a row */
+  for (const struct cli_command *command = cli_commands; command->name; command++) {
+    if (!strchr(command->name, ' '))
+      print_command(command, OF_COMMANDS, out);
+    else if (!grouped)
+      help_print_row("cache COMMAND", OF_COMMANDS,
+                     "list, explain, check, move and remove what is remembered", out);
+    grouped = strchr(command->name, ' ');
+  }
   if (all) fputs("\nOptions of most commands:\n", out);
   if (all) help_print_options(NULL, cli_common, all, out);
   if (all) print_items("Environment", environment, out);
@@ -357,12 +343,6 @@ static void man_options(const struct cli_command *command, const enum cli_option
   }
 }
 
-static void man_strategies(FILE *out) {
-  const char *name, *what;
-  fputs(".PP\nStrategies:\n", out);
-  for (size_t i = 0; (name = api_strategy(i, &what)); i++) man_item(name, what, out);
-}
-
 static void man_command(const struct cli_command *command, FILE *out) {
   static const enum cli_option own[] = {OPTION_DEVICE, OPTION_COUNT};
   fprintf(out, ".SS cugen %s%s%s%s\n", command->name, command->operand ? " " : "",
@@ -376,7 +356,11 @@ static void man_command(const struct cli_command *command, FILE *out) {
   fputs(".PP\nExample:\n.B ", out);
   man_line(command->example, out);
   man_options(command, command->options, out);
-  if (takes_strategies(command)) man_strategies(out);
+  if (commands_has(command->options, OPTION_STRATEGY)) {
+    const char *name, *what;
+    fputs(".PP\nStrategies:\n", out);
+    for (size_t i = 0; (name = api_strategy(i, &what)); i++) man_item(name, what, out);
+  }
   if (command->common && command->device) man_options(command, own, out);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/kernel.h"
-#include "option_names.h"
+#include "cli.h"
 #include "print.h"
 
 json_t *json_device(const void *info) {

@@ -5,7 +5,6 @@
 #include "api/kernel.h"
 #include "api/records.h"
 #include "cli.h"
-#include "option_names.h"
 
 int cli_filter(struct cli *cli, bool all) {
   cugen_filter filter = {0};
@@ -37,10 +36,6 @@ int cli_open_kernel(struct cli *cli) {
                                &cli->kernel, &cli->error);
   if (status == CUGEN_ERROR_USAGE) cli_explain_list(cli);
   return status ? status : cli_filter(cli, options_given(cli, OPTION_EVERY));
-}
-
-int cli_load_records(struct cli *cli) {
-  return api_load_records(cli->kernel, &cli->error);
 }
 
 cugen_device_kind cli_device(const struct cli *cli) {

@@ -21,7 +21,6 @@
 
 #include "clean.h"
 #include "cli.h"
-#include "option_names.h"
 #include "print.h"
 #include "serve.h"
 #include "stop.h"
@@ -34,25 +33,20 @@ static int (*const functions[COMMAND_COUNT])(struct cli *cli) = {
 #undef COMMAND
 };
 
-/* Only tuning can share its work among several devices. */
-static int check_device(struct cli *cli) {
-  const char *device = cli->values[OPTION_DEVICE];
-  if (cli->command == &cli_commands[COMMAND_TUNE] || !device) return CUGEN_OK;
-  if (device_parse(device).kind != CUGEN_DEVICE_LIST) return CUGEN_OK;
-  return cli_fail(cli, CUGEN_ERROR_USAGE,
-                  "--device %s: 'cugen %s' takes one device; 'cugen tune' takes several", device,
-                  cli->command->name);
-}
-
 static int run_command(struct cli *cli, int argc, char **argv) {
   int status = options_parse(cli, argc, argv);
   if (!status && cli->serve) status = serve_begin(cli);
-  if (!status && !options_given(cli, OPTION_HELP)) status = check_device(cli);
   if (status) return status;
   if (options_given(cli, OPTION_HELP)) {
     help_command(cli->command, false, stdout);
     return CUGEN_OK;
   }
+  const bool tunes = cli->command == &cli_commands[COMMAND_TUNE];
+  const char *device = cli->values[OPTION_DEVICE];
+  if (!tunes && device && device_parse(device).kind == CUGEN_DEVICE_LIST)
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "--device %s: 'cugen %s' takes one device; 'cugen tune' takes several", device,
+                    cli->command->name);
   /* Lines are broken if the result is for people. Sources, pictures and JSON are not. */
   const bool file = options_given(cli, OPTION_OUTPUT) &&
                     cli->command != &cli_commands[COMMAND_EXPORT]; /* its -o is a folder */
@@ -63,7 +57,7 @@ static int run_command(struct cli *cli, int argc, char **argv) {
   clean_wrap(width);
   status = functions[cli->command - cli_commands](cli);
   /* cugen tune names the model in its first line. */
-  if (!status && cli->fallback && cli->command != &cli_commands[COMMAND_TUNE])
+  if (!status && cli->fallback && !tunes)
     cli_remark(cli, "no GPU is here: using %s; --device names another, or cpu", cli->model);
   cugen_kernel_close(cli->kernel);
   cugen_close(cli->lib);

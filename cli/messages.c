@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "cli.h"
-#include "option_names.h"
 #include "print.h"
 #include "serve.h"
+#include "stop.h"
 
 int cli_fail(struct cli *cli, int status, const char *format, ...) {
   va_list args;
@@ -24,9 +25,7 @@ int cli_no_memory(struct cli *cli) {
 }
 
 int cli_place(struct cli *cli, const char *file, size_t line) {
-  if (line > INT_MAX || strlen(file) >= sizeof cli->error.file) return cli->error.status;
-  memcpy(cli->error.file, file, strlen(file) + 1);
-  cli->error.line = (int)line;
+  error_place(&cli->error, file, line < INT_MAX ? (int)line : 0);
   return cli->error.status;
 }
 
@@ -47,6 +46,12 @@ void cli_remark(const struct cli *cli, const char *format, ...) {
   va_end(args);
   if (text) fprintf(stderr, "cugen: %s\n", message_own(text).text);
   free(text);
+}
+
+int cli_conclude(const struct cli *cli, int status, const char *remark) {
+  if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
+  cli_remark(cli, "%s", remark);
+  return stop_exit_code();
 }
 
 int cli_print_json(struct cli *cli, json_t *object) {

@@ -9,7 +9,6 @@
 #include "api/source.h"
 #include "cli.h"
 #include "print.h"
-#include "selection.h"
 #include "table.h"
 
 /* ---- The kernel's resources ----------------------------------------------------------------- */
@@ -199,22 +198,6 @@ static int occupancy_ask_all(struct cli *cli, const cugen_resources *resources,
 
 /* ---- Printing ------------------------------------------------------------------------------- */
 
-/* grows: shared memory depends on the block size. */
-static void occupancy_add_row(struct table *table, const struct answer *answer, bool grows) {
-  const cugen_occupancy *o = &answer->occupancy;
-  table_cell(table, answer->id);
-  table_cell(table, o->arch);
-  table_cell(table, print_count((uint64_t)o->blocks).text);
-  table_cell(table, print_percent(o->fraction).text);
-  table_cell(table, o->blocks ? o->limiter : "does not fit");
-  if (o->best_threads)
-    table_cellf(table, "%s with %d%s%s", print_percent(o->best_fraction).text, o->best_threads,
-                grows ? ", " : "", grows ? print_bytes(o->best_shared_bytes).text : "");
-  else
-    table_cell(table, "-");
-  table_cell(table, o->device);
-}
-
 static int occupancy_print_text(struct cli *cli, const struct kernel *kernel,
                                 const struct answers *answers) {
   static const struct table_column columns[] = {
@@ -243,8 +226,21 @@ static int occupancy_print_text(struct cli *cli, const struct kernel *kernel,
   }
   putchar('\n');
   table_open(&table, cli, columns, 7);
-  for (size_t i = 0; i < answers->count; i++)
-    occupancy_add_row(&table, &answers->rows[i], kernel->takes.dynamic_shared != NULL);
+  const bool grows = takes->dynamic_shared != NULL; /* shared memory, with the block size */
+  for (size_t i = 0; i < answers->count; i++) {
+    const cugen_occupancy *o = &answers->rows[i].occupancy;
+    table_cell(&table, answers->rows[i].id);
+    table_cell(&table, o->arch);
+    table_cell(&table, print_count((uint64_t)o->blocks).text);
+    table_cell(&table, print_percent(o->fraction).text);
+    table_cell(&table, o->blocks ? o->limiter : "does not fit");
+    if (o->best_threads)
+      table_cellf(&table, "%s with %d%s%s", print_percent(o->best_fraction).text, o->best_threads,
+                  grows ? ", " : "", grows ? print_bytes(o->best_shared_bytes).text : "");
+    else
+      table_cell(&table, "-");
+    table_cell(&table, o->device);
+  }
   return table_close(&table, 0, stdout, &cli->error);
 }
 

@@ -1,6 +1,6 @@
 /* The table of options, and the translation of the library's messages to option names; see
-   option_names.h. */
-#include "option_names.h"
+   cli.h. */
+#include "cli.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,23 +11,19 @@
 #include "cli.h"
 #include "print.h"
 
-static enum cli_kind options_kind_of(const char *text, size_t length) {
+struct cli_word options_word(const char *text) {
   static const char *const words[KIND_COUNT] = {
 #define X(id, word) [KIND_##id] = word,
       CLI_KINDS(X)
 #undef X
   };
-  for (enum cli_kind kind = KIND_OTHER + 1; kind < KIND_COUNT; kind++)
-    if (strlen(words[kind]) == length && memcmp(words[kind], text, length) == 0) return kind;
-  return KIND_OTHER;
-}
-
-struct cli_word options_word(const char *text) {
   if (!text) return (struct cli_word){.text = ""};
   const bool optional = *text == '[';
   struct cli_word word = {.text = text + optional, .optional = optional, .most = 1};
   word.length = strcspn(word.text, "].");
-  word.kind = options_kind_of(word.text, word.length);
+  for (enum cli_kind kind = KIND_OTHER + 1; kind < KIND_COUNT; kind++)
+    if (strlen(words[kind]) == word.length && memcmp(words[kind], word.text, word.length) == 0)
+      word.kind = kind;
   if (strcmp(word.text + word.length + optional, "...") == 0) word.most = optional ? 2 : INT_MAX;
   return word;
 }
@@ -131,13 +127,6 @@ static int options_take(struct cli *cli, enum cli_option option, const char *val
   return CUGEN_OK;
 }
 
-/* Takes the value of an optional argument that is a word of its own, as in --list 5, which getopt
-   does not support. */
-static const char *optional_number(const char *const *argv, int argc) {
-  if (optarg || optind >= argc || !isdigit((unsigned char)*argv[optind])) return optarg;
-  return argv[optind++];
-}
-
 /* Returns true for "M=4096" of a command that has --set. */
 static bool looks_set(const struct cli_command *command, const char *word) {
   const size_t name =
@@ -183,10 +172,11 @@ int options_parse(struct cli *cli, int argc, char **argv) {
     if (code == '?' || code == ':')
       return fail_option(cli, &tables, code, argv[optind > before ? optind - 1 : before]);
     enum cli_option option = option_of_code(code);
-    const char *argument = cli_options[option].argument;
-    const char *value = argument && options_word(argument).optional
-                            ? optional_number((const char *const *)argv, argc)
-                            : optarg;
+    const char *argument = cli_options[option].argument, *value = optarg;
+    /* getopt does not support an optional number as a word of its own, as in --list 5. */
+    if (!value && argument && options_word(argument).optional && optind < argc &&
+        isdigit((unsigned char)*argv[optind]))
+      value = argv[optind++];
     int status = options_take(cli, option, value);
     if (status) return status;
   }

@@ -7,21 +7,16 @@
 
 struct shown plot_rate(double rate, bool flops) {
   static const char *const prefixes[] = {"", "K", "M", "G", "T", "P"};
-  struct shown shown;
   int i = 0;
   for (; rate >= 999.5 && i < 5; i++) rate /= 1000;
-  snprintf(shown.text, sizeof shown.text, "%.3g %s%s/s", rate, prefixes[i], flops ? "FLOP" : "B");
-  return shown;
+  return print_format("%.3g %s%s/s", rate, prefixes[i], flops ? "FLOP" : "B");
 }
 
 struct shown plot_seconds(double seconds) {
   static const char *const units[] = {"s", "ms", "us", "ns"};
   int i = 0;
   for (; seconds < 0.9995 && i < 3; i++) seconds *= 1000;
-  struct shown shown = print_number(seconds);
-  size_t length = strlen(shown.text);
-  snprintf(shown.text + length, sizeof shown.text - length, " %s", units[i]);
-  return shown;
+  return print_format("%.40s %s", print_number(seconds).text, units[i]);
 }
 
 void plot_next_tick(double *log, bool fine) {

@@ -110,22 +110,6 @@ static int by_loss(const void *a, const void *b) {
   return strcmp(x->problem, y->problem);
 }
 
-static void portfolio_add_problem(const struct cli *cli, struct table *table,
-                                  const cugen_portfolio *p,
-                                  const cugen_portfolio_problem *problem) {
-  const char *none = cli_narrows(cli) ? "none asked for is right" : "none is right";
-  char *own = settings_take(problem->problem, p->problem_class, false);
-  const bool served = problem->variant < p->variant_count;
-  table_cell(table, own && *own ? own : problem->problem);
-  table_cell(table, served ? print_count(problem->variant).text : "-");
-  table_cell(table, problem->seconds > 0 ? print_seconds(problem->seconds).text : "-");
-  table_cell(table, problem->best_seconds > 0 ? print_seconds(problem->best_seconds).text : "-");
-  table_cell(table, loss(problem->loss).text);
-  table_cell(table, loss(problem->held_out_loss).text);
-  table_cell(table, *problem->best ? problem->best : none);
-  free(own);
-}
-
 int portfolio_print_problems(struct cli *cli, const cugen_portfolio *p, size_t top) {
   static const struct table_column columns[] = {{"problem", 0, 0},
                                                 {"variant", TABLE_RIGHT, 0},
@@ -141,8 +125,20 @@ int portfolio_print_problems(struct cli *cli, const cugen_portfolio *p, size_t t
   for (size_t i = 0; i < p->problems; i++) sorted[i] = &p->problem[i];
   qsort(sorted, p->problems, sizeof *sorted, by_loss);
   const size_t shown = options_given(cli, OPTION_WIDE) || p->problems < top ? p->problems : top;
+  const char *none = cli_narrows(cli) ? "none asked for is right" : "none is right";
   table_open(&table, cli, columns, sizeof columns / sizeof *columns);
-  for (size_t i = 0; i < shown; i++) portfolio_add_problem(cli, &table, p, sorted[i]);
+  for (size_t i = 0; i < shown; i++) {
+    const cugen_portfolio_problem *one = sorted[i];
+    char *own = settings_take(one->problem, p->problem_class, false);
+    table_cell(&table, own && *own ? own : one->problem);
+    table_cell(&table, one->variant < p->variant_count ? print_count(one->variant).text : "-");
+    table_cell(&table, one->seconds > 0 ? print_seconds(one->seconds).text : "-");
+    table_cell(&table, one->best_seconds > 0 ? print_seconds(one->best_seconds).text : "-");
+    table_cell(&table, loss(one->loss).text);
+    table_cell(&table, loss(one->held_out_loss).text);
+    table_cell(&table, *one->best ? one->best : none);
+    free(own);
+  }
   free(sorted);
   int status = table_close(&table, 0, stdout, &cli->error);
   if (!status && shown < p->problems)
@@ -191,22 +187,20 @@ static json_t *portfolio_variant_json(const void *item) {
                   MEMBER(optional_string, v, time));
 }
 
-static json_t *portfolio_problem_json(const cugen_portfolio *p,
-                                      const cugen_portfolio_problem *problem) {
-  const bool served = problem->variant < p->variant_count;
-  return JSON_NEW(MEMBER(string, problem, problem),
-                  {"variant", served ? json_count(problem->variant) : json_null()},
-                  MEMBER(known, problem, seconds), MEMBER(optional_string, problem, best),
-                  MEMBER(known, problem, best_seconds), MEMBER(known, problem, loss),
-                  MEMBER(known, problem, held_out_loss));
-}
-
 json_t *portfolio_json(const void *portfolio) {
   const cugen_portfolio *p = portfolio;
   const bool held = p->problem && (p->held_out_missed || p->held_out_mean > 0);
   json_t *problems = json_array();
-  for (size_t i = 0; i < p->problems && p->problem; i++)
-    json_array_append_new(problems, portfolio_problem_json(p, &p->problem[i]));
+  for (size_t i = 0; i < p->problems && p->problem; i++) {
+    const cugen_portfolio_problem *one = &p->problem[i];
+    const bool served = one->variant < p->variant_count;
+    json_array_append_new(problems,
+                          JSON_NEW(MEMBER(string, one, problem),
+                                   {"variant", served ? json_count(one->variant) : json_null()},
+                                   MEMBER(known, one, seconds), MEMBER(optional_string, one, best),
+                                   MEMBER(known, one, best_seconds), MEMBER(known, one, loss),
+                                   MEMBER(known, one, held_out_loss)));
+  }
   return JSON_NEW(
       {"kernel", json_string(p->config)}, {"class", json_string(p->problem_class)},
       MEMBER(string, p, device), MEMBER(string, p, options), MEMBER(string, p, objective),

@@ -42,13 +42,11 @@ struct shown print_count(uint64_t n) {
 /* Prints about four significant digits, with the largest unit in which the number is at least 1. */
 static struct shown print_scaled(double value, const double *scales, const char *const *units,
                                  size_t count) {
-  struct shown shown;
   size_t i = 0;
   while (i + 1 < count && value < scales[i] * 0.99995) i++;
-  double scaled = value / scales[i];
-  int decimals = scaled < 9.9995 ? 3 : scaled < 99.995 ? 2 : scaled < 999.95 ? 1 : 0;
-  snprintf(shown.text, sizeof shown.text, "%.*f %s", decimals, scaled, units[i]);
-  return shown;
+  const double scaled = value / scales[i];
+  const int decimals = scaled < 9.9995 ? 3 : scaled < 99.995 ? 2 : scaled < 999.95 ? 1 : 0;
+  return print_format("%.*f %s", decimals, scaled, units[i]);
 }
 
 struct shown print_seconds(double seconds) {
@@ -64,25 +62,18 @@ struct shown print_joules(double joules) {
 }
 
 struct shown print_clock(double seconds) {
-  struct shown shown;
-  long whole = seconds < 0 ? 0 : lround(fmin(seconds, 1e9));
-  if (whole >= 3600)
-    snprintf(shown.text, sizeof shown.text, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60,
-             whole % 60);
-  else
-    snprintf(shown.text, sizeof shown.text, "%ld:%02ld", whole / 60, whole % 60);
-  return shown;
+  const long whole = seconds < 0 ? 0 : lround(fmin(seconds, 1e9));
+  const long hours = whole / 3600, minutes = whole / 60 % 60;
+  return hours ? print_format("%ld:%02ld:%02ld", hours, minutes, whole % 60)
+               : print_format("%ld:%02ld", minutes, whole % 60);
 }
 
 struct shown print_bytes(int64_t bytes) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  struct shown shown;
   double value = (double)bytes;
   size_t unit = 0;
   while (value >= 1024 && unit < 4) value /= 1024, unit++;
-  snprintf(shown.text, sizeof shown.text, value == floor(value) ? "%.0f %s" : "%.1f %s", value,
-           units[unit]);
-  return shown;
+  return print_format("%.*f %s", value == floor(value) ? 0 : 1, value, units[unit]);
 }
 
 struct shown print_flops(double rate) {
@@ -92,32 +83,23 @@ struct shown print_flops(double rate) {
 }
 
 struct shown print_bandwidth(double rate) {
-  struct shown shown = print_number(rate * 1e-9);
   if (!(rate > 0)) return (struct shown){"-"};
-  snprintf(shown.text + strlen(shown.text), sizeof shown.text - strlen(shown.text), " GB/s");
-  return shown;
+  return print_format("%.40s GB/s", print_number(rate * 1e-9).text);
 }
 
 struct shown print_number(double value) {
-  struct shown shown;
-  if (value >= 999.5 && value < 1e18) return print_count((uint64_t)llround(value));
-  snprintf(shown.text, sizeof shown.text, "%.3g", value);
-  return shown;
+  return value >= 999.5 && value < 1e18 ? print_count((uint64_t)llround(value))
+                                        : print_format("%.3g", value);
 }
 
 struct shown print_percent(double fraction) {
-  struct shown shown;
-  snprintf(shown.text, sizeof shown.text, "%.0f%%", 100 * fraction);
-  return shown;
+  return print_format("%.0f%%", 100 * fraction);
 }
 
 struct shown print_clusters(int blocks, int active) {
-  struct shown shown = {"-"};
-  if (active > 0)
-    snprintf(shown.text, sizeof shown.text, "%d of %d", active, blocks);
-  else if (blocks > 1)
-    snprintf(shown.text, sizeof shown.text, "? of %d", blocks);
-  return shown;
+  return active > 0   ? print_format("%d of %d", active, blocks)
+         : blocks > 1 ? print_format("? of %d", blocks)
+                      : (struct shown){"-"};
 }
 
 struct shown print_moment(int64_t seconds) {
@@ -130,10 +112,7 @@ struct shown print_moment(int64_t seconds) {
 }
 
 struct shown print_version(int version) {
-  struct shown shown = {"-"};
-  if (version)
-    snprintf(shown.text, sizeof shown.text, "%d.%d", version / 1000, version % 1000 / 10);
-  return shown;
+  return version ? print_format("%d.%d", version / 1000, version % 1000 / 10) : (struct shown){"-"};
 }
 
 const char *print_rate_unit(double flops, double bytes) {
@@ -141,17 +120,10 @@ const char *print_rate_unit(double flops, double bytes) {
 }
 
 struct shown print_rate(double flops, double bytes, double seconds) {
-  double rate = (flops > 0 ? flops : bytes) / seconds * 1e-9;
-  struct shown shown = {0};
-  if (!(seconds > 0) || !isfinite(rate)) return shown;
+  const double rate = (flops > 0 ? flops : bytes) / seconds * 1e-9;
+  if (!(seconds > 0) || !isfinite(rate)) return (struct shown){""};
   if (rate >= 1000) return print_count((uint64_t)llround(rate));
-  snprintf(shown.text, sizeof shown.text, "%.*f",
-           rate < 1     ? 4
-           : rate < 10  ? 3
-           : rate < 100 ? 2
-                        : 1,
-           rate);
-  return shown;
+  return print_format("%.*f", rate < 1 ? 4 : rate < 10 ? 3 : rate < 100 ? 2 : 1, rate);
 }
 
 char *print_clean(const char *text, size_t length) {

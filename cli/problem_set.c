@@ -287,7 +287,7 @@ int problem_set_read(struct cli *cli, struct problem_set *out) {
     return status;
   }
   for (size_t i = 0; i < cli->setting_count; i++) listed |= strchr(cli->settings[i], ',') != NULL;
-  return listed ? problem_set_add_line(cli, out, "", "", 0) : CUGEN_OK;
+  return listed ? problem_set_add(cli, out, "", "") : CUGEN_OK;
 }
 
 int problem_set_add(struct cli *cli, struct problem_set *set, const char *where, const char *text) {
@@ -307,12 +307,8 @@ int problem_set_of_config(struct cli *cli, struct problem_set *out) {
   const char *set;
   int status = CUGEN_OK;
   for (size_t i = 0; !status && (set = api_kernel_problem_set(cli->kernel, i)); i++)
-    status = problem_set_add_line(cli, out, "the config's problems: ", set, strlen(set));
+    status = problem_set_add(cli, out, "the config's problems: ", set);
   return status;
-}
-
-int problem_set_of_one(struct cli *cli, struct problem_set *out) {
-  return problem_set_add_line(cli, out, "", "", 0);
 }
 
 void problem_set_free(struct problem_set *set) {

@@ -26,10 +26,9 @@ struct problem_set {
 int problem_set_read(struct cli *cli, struct problem_set *out);
 /* Reads the problems of the config's problems { }; an empty set: the config has none. */
 int problem_set_of_config(struct cli *cli, struct problem_set *out);
-/* Makes the set of the one problem that --set names. */
-int problem_set_of_one(struct cli *cli, struct problem_set *out);
+
 /* Adds all combinations of a line such as "M=64,128 N=64", with the values of --set for other
-   parameters. where: prefix for messages, "log:3: ". */
+   parameters; of the line "", those of --set. where: prefix for messages, "log:3: ". */
 int problem_set_add(struct cli *cli, struct problem_set *set, const char *where, const char *text);
 /* Remarks which values of --set no problem of the file used, because each problem has its own
    value. */
@@ -39,8 +38,8 @@ void problem_set_free(struct problem_set *set);
 
 /* ---- capture.c ------------------------------------------------------------------------------ */
 
-/* Reads the problems of --from, which CUGEN_CAPTURE wrote, that belong to cli->kernel's config, with
-   their weights, the heaviest first. */
+/* Reads those problems of --from, a file that CUGEN_CAPTURE wrote, that belong to cli->kernel's
+   config, with their weights, the heaviest first. */
 int capture_read(struct cli *cli, struct problem_set *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* The progress bar; see progress.h. */
 #include "progress.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,40 +171,33 @@ void progress_open_part(struct progress *progress, struct progress_board *board,
   *progress = (struct progress){.begin = progress_now(), .board = board, .part = part};
 }
 
-/* Adds up the counts of all parts. *fraction becomes the least, *left the longest of all parts (-1:
-   not known). */
-static void progress_add_up(const struct progress_board *board, cugen_progress *all,
-                            double *fraction, double *left) {
-  size_t begun = 0;
-  bool planned = true;
-  *fraction = 1, *left = -1;
+/* Makes a line of the sums of all parts, the least fraction done, the longest time left, and the
+   best of each part. */
+static void make_board_line(const struct progress_board *board, struct line *line) {
+  cugen_progress all = {0};
+  double fraction = 1, left = -1;
+  bool planned = true, begun = true;
   for (size_t i = 0; i < board->count; i++) {
     const struct progress_part *part = &board->parts[i];
     const double own = part->ended ? 1 : part->begun ? fraction_done(&part->state) : 0;
-    const double time =
-        part->begun && !part->ended ? progress_time_left(&board->line, &part->state) : -1;
-    all->done += part->state.done, all->failed += part->state.failed,
-        all->planned += part->state.planned;
+    if (own < fraction) fraction = own;
+    if (part->begun && !part->ended)
+      left = fmax(left, progress_time_left(&board->line, &part->state));
+    all.done += part->state.done;
+    all.failed += part->state.failed;
+    all.planned += part->state.planned;
     planned &= part->state.planned > 0;
-    begun += part->begun;
-    if (own < *fraction) *fraction = own;
-    if (time > *left) *left = time;
+    begun &= part->begun;
   }
-  if (!planned) all->planned = 0;
-  if (begun < board->count) *left = -1; /* a part that has not begun may take longest */
-}
-
-static void make_board_line(const struct progress_board *board, struct line *line) {
-  cugen_progress all = {0};
-  char text[128];
-  double fraction, left;
-  const char *before = "  best ";
-  progress_add_up(board, &all, &fraction, &left);
+  if (!planned) all.planned = 0;
   *line = (struct line){.room = (size_t)terminal_progress_width() - 1};
   add_bar(line, fraction);
   progress_add_counts(line, &all);
+  char text[128];
   snprintf(text, sizeof text, "%s left", print_clock(left).text);
-  if (left >= 0) progress_add(line, "  ", text);
+  /* A part that has not begun may take longest. */
+  if (begun && left >= 0) progress_add(line, "  ", text);
+  const char *before = "  best ";
   for (size_t i = 0; i < board->count; i++) {
     const struct progress_part *part = &board->parts[i];
     if (!part->found) continue;

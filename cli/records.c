@@ -11,7 +11,6 @@
 #include "api/kernel.h"
 #include "api/records.h"
 #include "base/key.h"
-#include "option_names.h"
 #include "print.h"
 #include "quantities.h"
 #include "settings.h"
@@ -251,14 +250,6 @@ double records_served(const cugen_record *r, const cugen_ceilings *c) {
   return served < peak ? served : peak;
 }
 
-static void print_measuring(const struct cli *cli) {
-  struct cli meant = *cli; /* the device's ceilings do not depend on the kernel */
-  meant.operand = NULL;
-  meant.setting_count = meant.where_count = 0;
-  meant.values[OPTION_PATTERN] = meant.values[OPTION_IMPLEMENTATION] = NULL;
-  printf(", the device's peak; '%s' measures it.\n", hint(&meant, "roofline").text);
-}
-
 void records_print_roofline(const struct cli *cli, const cugen_record *r, const cugen_ceilings *c) {
   double intensity = r->bytes > 0 ? r->flops / r->bytes : 0;
   double peak = records_peak(c);
@@ -268,13 +259,17 @@ void records_print_roofline(const struct cli *cli, const cugen_record *r, const 
   printf(" at %s", memory ? print_bandwidth(bandwidth).text : print_flops(peak).text);
   if (intensity > 0) printf(" (%s FLOP/B)", print_number(intensity).text);
   bool tensor = !memory && peak > records_multiply_adds(c);
-  if (!r->roofline_measured && !r->predicted && !tensor)
-    print_measuring(cli);
-  else
-    puts(r->roofline_measured ? ", measured here."
-         : r->predicted
-             ? tensor ? ", on tensor cores, by the description." : ", by the description."
-             : ", the peak of its tensor cores.");
+  if (!r->roofline_measured && !r->predicted && !tensor) {
+    struct cli meant = *cli; /* the device's ceilings do not depend on the kernel */
+    meant.operand = NULL;
+    meant.setting_count = meant.where_count = 0;
+    meant.values[OPTION_PATTERN] = meant.values[OPTION_IMPLEMENTATION] = NULL;
+    printf(", the device's peak; '%s' measures it.\n", hint(&meant, "roofline").text);
+    return;
+  }
+  puts(r->roofline_measured ? ", measured here."
+       : r->predicted ? tensor ? ", on tensor cores, by the description." : ", by the description."
+                      : ", the peak of its tensor cores.");
 }
 
 const char *records_preference(const struct cli *cli) {

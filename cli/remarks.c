@@ -8,7 +8,6 @@
 #include "api/source.h"
 #include "base/key.h"
 #include "cli.h"
-#include "option_names.h"
 
 void cli_remark_unused(const struct cli *cli) {
   enum { MOST_TOLD = 8 };

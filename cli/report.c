@@ -18,8 +18,6 @@
 #include "api/cache.h"
 #include "api/explain.h"
 #include "api/kernel.h"
-#include "layout.h"
-#include "option_names.h"
 #include "quantities.h"
 #include "records.h"
 

@@ -11,7 +11,6 @@
 #include "progress.h"
 #include "quantities.h"
 #include "records.h"
-#include "selection.h"
 
 /* Prints how much the loads and stores request, and the rate that memory would allow if it served
    all requests. */

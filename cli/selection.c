@@ -1,8 +1,7 @@
 /* Remarks about a variant that a command chose itself, as a plan would. */
-#include "selection.h"
-
 #include <string.h>
 
+#include "cli.h"
 #include "print.h"
 
 /* Prints "'cugen tune CONFIG ...' finds the best, ", unless tuning is refused or would only repeat

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "option_names.h"
+#include "cli.h"
 
 int serve_begin(struct cli *cli) {
   const struct serve *serve = cli->serve;

@@ -57,22 +57,6 @@ static bool has_strides(const cugen_argument_info *argument) {
   return !argument->rank || argument->stride[0];
 }
 
-static void show_add_argument(struct table *table, const cugen_argument_info *argument) {
-  table_cell(table, argument->absent ? "-" : kinds[argument->kind]);
-  table_cell(table, argument->name);
-  table_cell(table, argument->dtype);
-  table_cell(table, print_extents(argument->shape, argument->rank, " x ").text);
-  table_cell(table, has_strides(argument)
-                        ? print_extents(argument->stride, argument->rank, ", ").text
-                        : "-");
-  table_cell(table, argument->rank ? argument->layout : "-");
-  table_cell(table, print_bytes(argument->bytes).text);
-  table_cell(table, argument->absent        ? "not of this problem"
-                    : argument->compiled_in ? "compiled in"
-                    : argument->rank        ? argument->memory
-                                            : "by value");
-}
-
 static int print_arguments(struct cli *cli, FILE *out) {
   static const struct table_column columns[] = {{"kind", 0, 0},
                                                 {"name", 0, 0},
@@ -85,10 +69,23 @@ static int print_arguments(struct cli *cli, FILE *out) {
   struct table table;
   int status = CUGEN_OK;
   table_open(&table, cli, columns, 8);
-  for (size_t i = 0; !status && i < cugen_kernel_arguments(cli->kernel); i++) {
+  for (size_t i = 0; i < cugen_kernel_arguments(cli->kernel); i++) {
     cugen_argument_info argument;
     status = cugen_kernel_argument(cli->kernel, i, &argument, &cli->error);
-    if (!status) show_add_argument(&table, &argument);
+    if (status) break;
+    table_cell(&table, argument.absent ? "-" : kinds[argument.kind]);
+    table_cell(&table, argument.name);
+    table_cell(&table, argument.dtype);
+    table_cell(&table, print_extents(argument.shape, argument.rank, " x ").text);
+    table_cell(&table, has_strides(&argument)
+                           ? print_extents(argument.stride, argument.rank, ", ").text
+                           : "-");
+    table_cell(&table, argument.rank ? argument.layout : "-");
+    table_cell(&table, print_bytes(argument.bytes).text);
+    table_cell(&table, argument.absent        ? "not of this problem"
+                       : argument.compiled_in ? "compiled in"
+                       : argument.rank        ? argument.memory
+                                              : "by value");
   }
   cugen_error ignored;
   int closed = table_close(&table, 2, out, status ? &ignored : &cli->error);
@@ -125,14 +122,6 @@ static int print_launches(struct cli *cli, FILE *out) {
   return launches_print(cli, &launches, "  ", out);
 }
 
-/* Returns true if a variant expands. */
-static bool expands(const struct cli *cli) {
-  const cugen_launch_info *launches;
-  cugen_error ignored;
-  size_t count;
-  return !api_kernel_launches(cli->kernel, NULL, &launches, &count, NULL, &ignored);
-}
-
 /* Finds the error with which tuning would fail. */
 static int show_find_missing(struct cli *cli) {
   int status = api_kernel_complete(cli->kernel, cli->values[OPTION_VARIANT], &cli->error);
@@ -150,7 +139,10 @@ static int print_kernel(struct cli *cli, const void *of, FILE *out) {
   fprintf(out, "\nArguments, strides in elements:\n");
   int status = print_arguments(cli, out);
   if (status) return status;
-  if (expands(cli)) {
+  const cugen_launch_info *launches;
+  size_t count;
+  cugen_error ignored;
+  if (!api_kernel_launches(cli->kernel, NULL, &launches, &count, NULL, &ignored)) {
     fprintf(out, "\nTo call it:\n  ");
     status = print_signature(cli, NULL, out);
     fputc('\n', out);
@@ -194,15 +186,6 @@ static json_t *argument_json(const cugen_argument_info *argument) {
                   MEMBER(optional_string, argument, data_from));
 }
 
-static int launches_into_json(struct cli *cli, json_t *object) {
-  struct launches launches;
-  int status = launches_find(cli, cli->values[OPTION_VARIANT], &launches);
-  if (status && (status == CUGEN_ERROR_MEMORY || cli->values[OPTION_VARIANT])) return status;
-  JSON_ADD(object, {"variant", status ? json_null() : json_string(launches.variant)},
-           {"launches", status ? json_null() : launches_json(&launches)});
-  return CUGEN_OK;
-}
-
 static int show_fill_json(struct cli *cli, const cugen_space_info *space, json_t *object) {
   json_t *arguments = json_array();
   JSON_ADD(object, {"policy", json_string(api_kernel_policy(cli->kernel))},
@@ -221,7 +204,13 @@ static int show_fill_json(struct cli *cli, const cugen_space_info *space, json_t
   if (!status) status = print_to_memory(cli, print_signature, NULL, &signature);
   if (!status) json_object_set_new(object, "signature", json_string(signature));
   free(signature);
-  return status ? status : launches_into_json(cli, object);
+  if (status) return status;
+  struct launches launches;
+  status = launches_find(cli, cli->values[OPTION_VARIANT], &launches);
+  if (status && (status == CUGEN_ERROR_MEMORY || cli->values[OPTION_VARIANT])) return status;
+  JSON_ADD(object, {"variant", status ? json_null() : json_string(launches.variant)},
+           {"launches", status ? json_null() : launches_json(&launches)});
+  return CUGEN_OK;
 }
 
 /* ---- Without a config: the shipped configs -------------------------------------------------- */

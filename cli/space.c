@@ -5,7 +5,6 @@
 
 #include "api/kernel.h"
 #include "cli.h"
-#include "option_names.h"
 #include "print.h"
 #include "table.h"
 

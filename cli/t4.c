@@ -68,13 +68,6 @@ static const struct {
                 {"timeout", "RuntimeFailedConfig"},
                 {"runtime", "RuntimeFailedConfig"}};
 
-static json_t *measurements_json(const json_t *record, const char *failure) {
-  return json_pack("[o]", JSON_NEW({"name", json_string("time")},
-                                   {"value", failure ? json_string(failure)
-                                                     : json_real(milliseconds(record, "seconds"))},
-                                   {"unit", json_string("ms")}));
-}
-
 /* "runtimes" has a single run, with the record's time, for all runs that were timed, and no run of
    a failed variant. The remaining time of the variant is attributed to the framework. */
 static json_t *times_json(const json_t *record, bool right) {
@@ -87,23 +80,25 @@ static json_t *times_json(const json_t *record, bool right) {
                   {"search_algorithm", json_real(0)}, {"validation", json_real(0)});
 }
 
-static json_t *timestamp_json(const json_t *record) {
-  const time_t at = (time_t)json_integer_value(json_object_get(record, "measured_at"));
-  struct tm parts;
-  char text[40] = "";
-  if (at && gmtime_r(&at, &parts)) strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S+00:00", &parts);
-  return json_string(text);
-}
-
 static json_t *t4_result_json(const json_t *record) {
   const size_t outcome = (size_t)json_integer_value(json_object_get(record, "outcome"));
   const size_t known = outcome < sizeof outcomes / sizeof *outcomes ? outcome : 2;
-  return JSON_NEW({"timestamp", timestamp_json(record)},
+  const char *failure = outcomes[known].value;
+  const time_t at = (time_t)json_integer_value(json_object_get(record, "measured_at"));
+  struct tm parts;
+  char moment[40] = "";
+  if (at && gmtime_r(&at, &parts))
+    strftime(moment, sizeof moment, "%Y-%m-%d %H:%M:%S+00:00", &parts);
+  json_t *measurement = JSON_NEW(
+      {"name", json_string("time")},
+      {"value", failure ? json_string(failure) : json_real(milliseconds(record, "seconds"))},
+      {"unit", json_string("ms")});
+  return JSON_NEW({"timestamp", json_string(moment)},
                   {"configuration", configuration_json(t4_text_of(record, "variant"))},
                   {"times", times_json(record, known == 0)},
                   {"invalidity", json_string(outcomes[known].invalidity)},
                   {"correctness", json_integer(known != 3)},
-                  {"measurements", measurements_json(record, outcomes[known].value)},
+                  {"measurements", json_pack("[o]", measurement)},
                   {"objectives", json_pack("[s]", "time")});
 }
 
@@ -123,19 +118,15 @@ static void add_record(struct t4 *t4, json_t *record) {
   json_array_append_new(t4->results, result);
 }
 
-/* A comparison with a baseline is no result of the search. */
-static bool is_result(const json_t *record) {
-  const char *options = t4_text_of(record, "options");
-  return json_object_get(record, "variant") &&
-         record_options_parse(options).kind != OPTIONS_BASELINE;
-}
-
 void t4_add(struct t4 *t4, const char *text, size_t length) {
   for (const char *end = text + length; text < end;) {
     const char *stop = memchr(text, '\n', (size_t)(end - text));
     const size_t line = stop ? (size_t)(stop - text) : (size_t)(end - text);
     json_t *record = json_loadb(text, line, 0, NULL);
-    if (is_result(record)) add_record(t4, record);
+    const struct record_options options = record_options_parse(t4_text_of(record, "options"));
+    /* A comparison with a baseline is no result of the search. */
+    if (json_object_get(record, "variant") && options.kind != OPTIONS_BASELINE)
+      add_record(t4, record);
     json_decref(record);
     text += line + 1;
   }
@@ -160,15 +151,6 @@ static void fill_configurations(const struct t4 *t4) {
   }
 }
 
-static json_t *metadata_json(const struct t4 *t4) {
-  return JSON_NEW({"timeunit", json_string("milliseconds")},
-                  {"kernel_name", json_text(t4_text_of(t4->first, "config"))},
-                  {"device_name", json_text(t4_text_of(t4->first, "device"))},
-                  {"problem", json_text(t4_text_of(t4->first, "problem"))},
-                  {"options", json_text(t4_text_of(t4->first, "options"))},
-                  {"autotuner", json_string("cugen " CUGEN_VERSION)});
-}
-
 /* Returns true if there are records, and all are of one space. */
 static bool t4_is_whole(const struct t4 *t4, struct cli *cli) {
   if (!t4->first)
@@ -189,7 +171,13 @@ static bool t4_is_whole(const struct t4 *t4, struct cli *cli) {
 json_t *t4_whole(const struct t4 *t4, struct cli *cli) {
   if (!t4_is_whole(t4, cli)) return NULL;
   fill_configurations(t4);
-  return JSON_NEW({"schema_version", json_string("1.0.0")}, {"metadata", metadata_json(t4)},
+  json_t *metadata = JSON_NEW({"timeunit", json_string("milliseconds")},
+                              {"kernel_name", json_text(t4_text_of(t4->first, "config"))},
+                              {"device_name", json_text(t4_text_of(t4->first, "device"))},
+                              {"problem", json_text(t4_text_of(t4->first, "problem"))},
+                              {"options", json_text(t4_text_of(t4->first, "options"))},
+                              {"autotuner", json_string("cugen " CUGEN_VERSION)});
+  return JSON_NEW({"schema_version", json_string("1.0.0")}, {"metadata", metadata},
                   {"results", json_incref(t4->results)});
 }
 

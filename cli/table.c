@@ -165,19 +165,6 @@ static bool leave_one_out(struct table *table) {
   return last != NULL;
 }
 
-/* Chooses the columns of the next part of a split table: as many as fit, at least one besides the
-   first. */
-static void take_some(struct table *table, size_t room) {
-  size_t used = table->columns[0].natural, taken = 0;
-  for (size_t i = 1; i < table->column_count; i++) {
-    struct table_layout *column = &table->columns[i];
-    if (column->state == PRINTED) continue;
-    used += GAP + column->natural;
-    column->state = taken && used > room ? LEFT_OUT : SHOWN;
-    taken += column->state == SHOWN;
-  }
-}
-
 /* Gives the columns one more character each in turn, while there is room. */
 static void table_share(struct table *table, size_t room) {
   size_t used;
@@ -197,11 +184,12 @@ static void table_share(struct table *table, size_t room) {
 
 /* Measures the columns, chooses those that are shown, and gives them their widths. */
 static void table_fit(struct table *table, size_t room) {
-  for (size_t i = 0; i < table->column_count; i++)
-    measure_text(&table->columns[i], table->columns[i].header);
-  for (size_t i = 0; i < table->count; i++)
-    if (!is_line(table, i))
-      measure_text(&table->columns[i % table->column_count], table->cells[i].text);
+  for (size_t c = 0; c < table->column_count; c++) {
+    struct table_layout *column = &table->columns[c];
+    measure_text(column, column->header);
+    for (size_t i = c; i < table->count; i += table->column_count)
+      if (!is_line(table, i)) measure_text(column, table->cells[i].text);
+  }
   if (sum(table, natural_of) > room && !table->split) {
     for (size_t i = 0; i < table->column_count; i++)
       if (table->columns[i].flags & TABLE_FOLD && common_cell(table, i))
@@ -315,13 +303,21 @@ static void print_left_out(const struct table *table, int indent, FILE *out) {
   fputc('\n', out);
 }
 
-/* Prints the columns that do not fit as further tables below. */
+/* Prints the columns that do not fit as further tables below. Each table has the first column and
+   as many others as fit, at least one. */
 static void print_split(struct table *table, int indent, size_t room, FILE *out) {
   for (bool more = true; more;) {
-    more = false;
-    take_some(table, room);
+    size_t used = table->columns[0].natural, taken = 0;
+    for (size_t i = 1; i < table->column_count; i++) {
+      struct table_layout *column = &table->columns[i];
+      if (column->state == PRINTED) continue;
+      used += GAP + column->natural;
+      column->state = taken && used > room ? LEFT_OUT : SHOWN;
+      taken += column->state == SHOWN;
+    }
     table_share(table, room);
     table_print_rows(table, indent, out);
+    more = false;
     for (size_t i = 1; i < table->column_count; i++) {
       more |= table->columns[i].state == LEFT_OUT;
       if (table->columns[i].state == SHOWN) table->columns[i].state = PRINTED;
@@ -330,26 +326,23 @@ static void print_split(struct table *table, int indent, size_t room, FILE *out)
   }
 }
 
-static void print(struct table *table, int indent, FILE *out) {
+int table_close(struct table *table, int indent, FILE *out, cugen_error *error) {
   const size_t width = table->width ? (size_t)table->width : SIZE_MAX / 2,
                room = width > (size_t)indent ? width - (size_t)indent : 0;
-  table_fit(table, room);
-  if (table->split && sum(table, natural_of) > room) {
+  const bool good = !table->failed;
+  if (good) table_fit(table, room);
+  if (good && table->split && sum(table, natural_of) > room) {
     print_split(table, indent, room, out);
-    return;
+  } else if (good) {
+    table_print_rows(table, indent, out);
+    print_folded(table, indent, out);
+    print_left_out(table, indent, out);
   }
-  table_print_rows(table, indent, out);
-  print_folded(table, indent, out);
-  print_left_out(table, indent, out);
-}
-
-int table_close(struct table *table, int indent, FILE *out, cugen_error *error) {
-  if (!table->failed) print(table, indent, out);
   for (size_t i = 0; i < table->count; i++) free(table->cells[i].text);
   for (size_t i = 0; table->columns && i < table->column_count; i++) free(table->columns[i].header);
   free(table->columns);
   free(table->cells);
-  if (!table->failed) return CUGEN_OK;
+  if (good) return CUGEN_OK;
   *error = (cugen_error){.status = CUGEN_ERROR_MEMORY, .message = "out of memory"};
   return CUGEN_ERROR_MEMORY;
 }

@@ -78,15 +78,6 @@ static void note_size(struct view *view, int64_t size) {
   if (view->size_count < MOST_SIZES) view->sizes[view->size_count++] = size;
 }
 
-static void make_view(struct view *view, const cugen_transfer *result) {
-  *view = (struct view){.result = result};
-  for (size_t i = 0; i < result->count; i++) {
-    if (result->rows[i].unavailable) continue;
-    note_kind(view, result->rows[i].memory);
-    note_size(view, result->rows[i].size);
-  }
-}
-
 static const cugen_transfer_row *transfer_find(const struct view *view, const char *kind,
                                                int to_host, int64_t size) {
   for (size_t i = 0; i < view->result->count; i++) {
@@ -124,9 +115,13 @@ static int transfer_print_table(struct cli *cli, const struct view *view, int to
 }
 
 static int transfer_print_text(struct cli *cli, const cugen_transfer *result) {
-  struct view view;
+  struct view view = {.result = result};
   int status = CUGEN_OK;
-  make_view(&view, result);
+  for (size_t i = 0; i < result->count; i++) {
+    if (result->rows[i].unavailable) continue;
+    note_kind(&view, result->rows[i].memory);
+    note_size(&view, result->rows[i].size);
+  }
   if (!options_given(cli, OPTION_QUIET))
     printf("%s (%s)\n", result->device->name, result->device->id);
   for (int to_host = 0; to_host < 2 && !status && view.size_count; to_host++)
@@ -155,12 +150,6 @@ static json_t *row_json(const void *item) {
                   {"bytes_per_second", json_number((double)row->bytes / row->seconds)});
 }
 
-static int transfer_print_json(struct cli *cli, const cugen_transfer *result, bool interrupted) {
-  return cli_print_json(
-      cli, JSON_NEW(MEMBER(device, result, device), {"interrupted", json_boolean(interrupted)},
-                    {"transfers", JSON_LIST(result->rows, result->count, row_json)}));
-}
-
 /* ---- The command ---------------------------------------------------------------------------- */
 
 int command_transfer(struct cli *cli) {
@@ -177,11 +166,14 @@ int command_transfer(struct cli *cli) {
   stop_catch();
   status = api_transfer_measure(cli->lib, &options, &result, &cli->error);
   progress_close(&progress);
-  bool interrupted = status == CUGEN_ERROR_INTERRUPTED;
+  const bool interrupted = status == CUGEN_ERROR_INTERRUPTED;
   if (status && !interrupted) return status;
-  int printed = options_given(cli, OPTION_JSON) ? transfer_print_json(cli, &result, interrupted)
-                                                : transfer_print_text(cli, &result);
-  if (printed || !interrupted) return printed;
-  cli_remark(cli, "interrupted");
-  return stop_exit_code();
+  const int printed =
+      options_given(cli, OPTION_JSON)
+          ? cli_print_json(cli,
+                           JSON_NEW({"device", json_device(result.device)},
+                                    {"interrupted", json_boolean(interrupted)},
+                                    {"transfers", JSON_LIST(result.rows, result.count, row_json)}))
+          : transfer_print_text(cli, &result);
+  return printed ? printed : cli_conclude(cli, status, "interrupted");
 }

@@ -8,7 +8,6 @@
 #include "api/kernel.h"
 #include "api/records.h"
 #include "api/tuning.h"
-#include "capture.h"
 #include "cli.h"
 #include "print.h"
 #include "progress.h"
@@ -206,20 +205,6 @@ static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t 
   }
 }
 
-static void print_verified(const cugen_tune_result *result, const cugen_record *best) {
-  if (result->unverified) {
-    printf("Not verified: %s.\n", result->unverified);
-    return;
-  }
-  printf("The first is verified: on the cpu device, with %s%s",
-         *best->verified_on ? best->verified_on : "the config's check problem",
-         result->verified ? "" : ", by an earlier run");
-  if (result->refuted)
-    printf("; %s in front of it came out wrong", print_count(result->refuted).text);
-  puts(".");
-  if (result->unchecked) printf("Not checked: %s.\n", result->unchecked);
-}
-
 /* Remarks how many right variants have other bits, or were not compared; the table leaves them out.
    equal: number of records with equal bits, which come first. */
 static void tune_remark_bitwise(struct cli *cli, const cugen_tune_result *result, size_t equal) {
@@ -246,17 +231,29 @@ static void tune_remark_bitwise(struct cli *cli, const cugen_tune_result *result
         print_count(unknown).text, unknown == 1 ? " was" : "s were");
 }
 
-/* Remarks whether the best prediction is verified, or that the results of measured variants were
-   not checked. */
-static void remark_verified(struct cli *cli, const cugen_tune_result *result, size_t right) {
+/* Prints whether the best prediction is verified, or that the results of measured variants were not
+   checked. */
+static void print_verified(struct cli *cli, const cugen_tune_result *result, size_t right) {
   size_t count;
   const cugen_record *best = api_records(cli->kernel, &count);
   if (!right || !count) return;
-  if (best->predicted)
-    print_verified(result, best);
-  else if (!best->verified)
-    puts(
-        "Not verified (reference \"none\"): the variants ran, but their results were not checked.");
+  if (!best->predicted) {
+    if (!best->verified)
+      puts("Not verified (reference \"none\"): the variants ran, but their results were not "
+           "checked.");
+    return;
+  }
+  if (result->unverified) {
+    printf("Not verified: %s.\n", result->unverified);
+    return;
+  }
+  printf("The first is verified: on the cpu device, with %s%s",
+         *best->verified_on ? best->verified_on : "the config's check problem",
+         result->verified ? "" : ", by an earlier run");
+  if (result->refuted)
+    printf("; %s in front of it came out wrong", print_count(result->refuted).text);
+  puts(".");
+  if (result->unchecked) printf("Not checked: %s.\n", result->unchecked);
 }
 
 static int tune_print_result(struct cli *cli, const cugen_tune_result *result, size_t top) {
@@ -266,7 +263,7 @@ static int tune_print_result(struct cli *cli, const cugen_tune_result *result, s
     printf("Nothing left to try: all %s variants are remembered.\n",
            print_count(result->valid).text);
   if (!quiet) putchar('\n');
-  int status = cli_load_records(cli);
+  int status = api_load_records(cli->kernel, &cli->error);
   if (!status) status = records_print_best(cli, top, &right);
   char *baseline = status ? NULL : records_baseline(cli, &result->baseline);
   if (baseline) printf("\n%s.\n", baseline);
@@ -279,7 +276,7 @@ static int tune_print_result(struct cli *cli, const cugen_tune_result *result, s
     printf("Not run: %s, which says nothing of %s, such as %s\n",
            print_count(result->unsupported).text, result->unsupported == 1 ? "it" : "them",
            result->not_run);
-  if (!status) remark_verified(cli, result, right);
+  if (!status) print_verified(cli, result, right);
   if (!status && !quiet) print_tail(cli, result, right);
   return status;
 }
@@ -289,7 +286,7 @@ static int tune_print_result(struct cli *cli, const cugen_tune_result *result, s
 static int tune_print_json(struct cli *cli, const cugen_space_info *space,
                            const cugen_tune_result *result) {
   size_t count;
-  int status = cli_load_records(cli);
+  int status = api_load_records(cli->kernel, &cli->error);
   if (status) return status;
   const cugen_record *records = api_records(cli->kernel, &count);
   json_t *object = JSON_ADD(
@@ -365,7 +362,7 @@ static int tune_one(struct cli *cli, cugen_tune_options *options, size_t top) {
   cugen_space_info space;
   int status = use_device(cli);
   if (!status) status = api_kernel_space(cli->kernel, &space, &cli->error);
-  if (!status) status = cli_load_records(cli);
+  if (!status) status = api_load_records(cli->kernel, &cli->error);
   return status ? status : tune_open_kernel(cli, options, &space, top);
 }
 
@@ -393,7 +390,7 @@ static int tune_problems(struct cli *cli, cugen_tune_options *options, size_t to
   if (!status && !set.count && !cli->setting_count && !only_learns(cli))
     status = problem_set_of_config(cli, &set);
   if (!status && !set.count && options->portfolio && !only_learns(cli))
-    status = problem_set_of_one(cli, &set);
+    status = problem_set_add(cli, &set, "", "");
   if (!status && only_learns(cli)) status = api_check_tune_options(options, &cli->error);
   if (!status && only_learns(cli))
     status = tune_set_learn(cli, &set, options->portfolio, top);
@@ -409,9 +406,7 @@ int command_tune(struct cli *cli) {
   size_t top = 10;
   int status = tune_read_options(cli, &options, &top);
   if (!status) status = tune_devices(cli, &options, top, tune_problems);
-  if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
   /* If the cache was busy, the error message says which results are not stored. */
-  if (cli->error.cause == CUGEN_CAUSE_BUSY) return status;
-  cli_remark(cli, "interrupted; what was found is kept");
-  return stop_exit_code();
+  if (status == CUGEN_ERROR_INTERRUPTED && cli->error.cause == CUGEN_CAUSE_BUSY) return status;
+  return cli_conclude(cli, status, "interrupted; what was found is kept");
 }

@@ -8,7 +8,6 @@
 #include "api/kernel.h"
 #include "api/learning.h"
 #include "api/tuning.h"
-#include "option_names.h"
 #include "stop.h"
 #include "tune_devices.h"
 

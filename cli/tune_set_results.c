@@ -7,7 +7,6 @@
 
 #include "api/kernel.h"
 #include "api/records.h"
-#include "option_names.h"
 #include "portfolio.h"
 #include "print.h"
 #include "records.h"

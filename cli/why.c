@@ -6,13 +6,18 @@
 #include "api/records.h"
 #include "api/why.h"
 #include "cli.h"
-#include "option_names.h"
 #include "print.h"
 #include "records.h"
 #include "table.h"
 
-static int why_print_rows(struct cli *cli, const cugen_why_match *match) {
+static int print_match(struct cli *cli, const cugen_why_match *match) {
   static const struct table_column columns[] = {{"", 0, 0}, {"", 0, 0}, {"", TABLE_WRAP, 0}};
+  const bool right = match->outcome == CUGEN_OUTCOME_OK;
+  printf("\n%s: %s", match->variant,
+         right ? print_seconds(match->seconds).text : outcome_text((int)match->outcome));
+  printf(", %s %s\n  %s\n", match->predicted ? "predicted" : "measured",
+         print_moment(match->measured_at).text, match->verdict);
+  if (options_given(cli, OPTION_QUIET)) return CUGEN_OK;
   struct table table;
   table_open(&table, cli, columns, 3);
   for (size_t i = 0; i < match->row_count; i++) {
@@ -31,15 +36,6 @@ static int why_print_rows(struct cli *cli, const cugen_why_match *match) {
     }
   }
   return table_close(&table, 2, stdout, &cli->error);
-}
-
-static int print_match(struct cli *cli, const cugen_why_match *match) {
-  bool right = match->outcome == CUGEN_OUTCOME_OK;
-  printf("\n%s: %s", match->variant,
-         right ? print_seconds(match->seconds).text : outcome_text((int)match->outcome));
-  printf(", %s %s\n  %s\n", match->predicted ? "predicted" : "measured",
-         print_moment(match->measured_at).text, match->verdict);
-  return options_given(cli, OPTION_QUIET) ? CUGEN_OK : why_print_rows(cli, match);
 }
 
 /* Prints how the variant taken compares with the other right variants, if it is the first of this

@@ -69,10 +69,8 @@ static int export_to(struct exporting *exporting, bool to_stdout) {
   else
     export(exporting);
   progress_close(&exporting->progress);
-  if (exporting->status != CUGEN_ERROR_INTERRUPTED || !stop_asked())
-    return status ? status : exporting->status;
-  cli_remark(cli, "%s", cli->error.message);
-  return stop_exit_code();
+  const bool stopped = exporting->status == CUGEN_ERROR_INTERRUPTED && stop_asked();
+  return cli_conclude(cli, status && !stopped ? status : exporting->status, cli->error.message);
 }
 
 static void dump(const void *context, FILE *out) {
@@ -117,17 +115,6 @@ static int wisdom_read_format(struct cli *cli, whole_format *whole) {
                   format);
 }
 
-static void remark_export(const struct exporting *exporting, bool to_stdout, const char *path) {
-  const struct cli *cli = exporting->cli;
-  cli_remark(cli, "%s%s%s", print_many(exporting->records, "record").text, to_stdout ? "" : " in ",
-             to_stdout ? "" : path);
-  if (exporting->left_out)
-    cli_remark(cli, "%s damaged record%s left out: 'cugen cache verify' says which, and why",
-               print_count(exporting->left_out).text, exporting->left_out == 1 ? " is" : "s are");
-  else if (!exporting->records)
-    cli_remark_no_cache(cli);
-}
-
 int command_cache_export(struct cli *cli) {
   const char *path = cli->values[OPTION_OUTPUT];
   const bool to_stdout = !path || strcmp(path, "-") == 0, json = options_given(cli, OPTION_JSON);
@@ -142,8 +129,15 @@ int command_cache_export(struct cli *cli) {
   if (!status) status = cli_check_output(cli);
   exporting.path = to_stdout || whole ? NULL : path;
   if (!status) status = whole ? export_whole(&exporting, whole) : export_to(&exporting, to_stdout);
-  if (!status) remark_export(&exporting, to_stdout, path);
-  if (status || !json) return status;
+  if (status) return status;
+  cli_remark(cli, "%s%s%s", print_many(exporting.records, "record").text, to_stdout ? "" : " in ",
+             to_stdout ? "" : path);
+  if (exporting.left_out)
+    cli_remark(cli, "%s damaged record%s left out: 'cugen cache verify' says which, and why",
+               print_count(exporting.left_out).text, exporting.left_out == 1 ? " is" : "s are");
+  else if (!exporting.records)
+    cli_remark_no_cache(cli);
+  if (!json) return CUGEN_OK;
   return cli_print_json(cli, JSON_NEW({"file", json_text(path)},
                                       {"records", json_count(exporting.records)},
                                       {"left_out", json_count(exporting.left_out)}));
@@ -166,9 +160,7 @@ static int import_wisdom(struct cli *cli, const char *path, cugen_cache_merged *
   stop_catch();
   int status = api_cache_import(cli->lib, path, on_import, &progress, merged, &cli->error);
   progress_close(&progress);
-  if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
-  cli_remark(cli, "%s", cli->error.message);
-  return stop_exit_code();
+  return cli_conclude(cli, status, cli->error.message);
 }
 
 static int import_foreign(struct cli *cli) {
