@@ -111,20 +111,6 @@ static void bench_kernel_free(struct bench *bench, struct bench_kernel *kernel) 
 
 /* ---- The bench ------------------------------------------------------------------------------ */
 
-/* Requests the data kernels (data_kernels.h), unless variants run on the cpu device or are only
-   predicted. */
-static int request_kernels(struct bench *bench, cugen_error *err) {
-  int status = CUGEN_OK;
-  if (!(bench->target->ops->capabilities & DEVICE_EXECUTES_ON_GPU) || bench->target->predicted)
-    return CUGEN_OK;
-  for (int part = 0; part < DATA_PARTS && !status; part++) {
-    text_add(&bench->kernels[part].name, "a kernel that compares data");
-    status = data_kernels_spec(part, &bench->kernels[part].spec, err);
-    if (!status) status = bench_request_build(bench, &bench->kernels[part], err);
-  }
-  return status;
-}
-
 static void note_end(void *context) {
   const struct bench *bench = context;
   compile_pool_note(bench->pool);
@@ -173,7 +159,12 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
                                             .until = options->until};
   int status = expander_open(target->sources, &out->expander, err);
   if (!status) status = compile_pool_open(&pool, &out->pool, err);
-  if (!status) status = request_kernels(out, err);
+  const bool has_kernels = target->ops->capabilities & DEVICE_EXECUTES_ON_GPU && !target->predicted;
+  for (int part = 0; part < DATA_PARTS && has_kernels && !status; part++) {
+    text_add(&out->kernels[part].name, "a kernel that compares data");
+    status = data_kernels_spec(part, &out->kernels[part].spec, err);
+    if (!status) status = bench_request_build(out, &out->kernels[part], err);
+  }
   if (!status && !target->predicted) status = open_workers(out, err);
   if (!status) status = problem_check(target->config, target->problem, &out->check, err);
   if (status) bench_close(out);
@@ -241,19 +232,15 @@ static bool bench_is_late(void *context) {
          (bench->until > 0 && clock_seconds() > bench->until);
 }
 
-/* Returns another dataset whose inputs are equal and already made, or NULL. */
-static const struct bench_data *find_alike(const struct bench *bench,
-                                           const struct bench_data *data) {
+/* Copies the inputs' data from another dataset whose inputs are equal and already made. Returns
+   false if there is no such dataset. */
+static bool copy_alike(const struct bench *bench, const struct bench_data *data, char *shared) {
   const struct bench_data *other = bench->data;
   while (other && (other == data || !other->made || !other->shared_bytes ||
                    other->request.timed != data->request.timed ||
                    strcmp(other->spec.buffers_hash.hex, data->spec.buffers_hash.hex) != 0))
     other = other->next;
-  return other;
-}
-
-static bool copy_shared(const struct bench_data *other, const struct bench_data *data,
-                        char *shared) {
+  if (!other) return false;
   const char *from =
       mmap(NULL, other->shared_bytes, PROT_READ, MAP_SHARED, other->request.shared, 0);
   if (from == MAP_FAILED) return false;
@@ -262,16 +249,23 @@ static bool copy_shared(const struct bench_data *other, const struct bench_data 
   return true;
 }
 
-/* Fills the shared memory with the inputs' data (data_make), or copies it from a dataset with equal
-   inputs. Then adds the results that the config gives. */
-static int fill_shared(struct bench *bench, struct bench_data *data, cugen_error *err) {
+/* Makes the shared memory with the inputs' data (data_make), or copies the data from a dataset with
+   equal inputs. Then adds the results that the config gives. */
+static int bench_make_shared(struct bench *bench, struct bench_data *data, cugen_error *err) {
   const struct tune_target *t = bench->target;
-  const struct bench_data *other = find_alike(bench, data);
-  char *shared =
-      mmap(NULL, data->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, data->request.shared, 0);
+  size_t bytes;
+  int status = dataset_shared_size(&data->spec, config_has_results(t->config), data->request.seed,
+                                   &bytes, err);
+  if (status || !bytes) return status;
+  data->request.shared = memfd_create("cugen-data", MFD_CLOEXEC);
+  if (data->request.shared < 0 || ftruncate(data->request.shared, (off_t)bytes) != 0)
+    return error_set(err, CUGEN_ERROR_MEMORY,
+                     "%zu bytes of shared memory for data and reference: %s", bytes,
+                     strerror(errno));
+  data->shared_bytes = bytes;
+  char *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, data->request.shared, 0);
   if (shared == MAP_FAILED)
     return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
-  const bool copied = other && copy_shared(other, data, shared);
   const struct data_request request = {.config = t->config,
                                        .sources = t->sources,
                                        .slots = data->slots,
@@ -280,24 +274,10 @@ static int fill_shared(struct bench *bench, struct bench_data *data, cugen_error
                                        .timeout = bench->data_timeout,
                                        .stop = bench_is_late,
                                        .context = bench};
-  int status = copied ? CUGEN_OK : data_make(&request, shared, err);
+  if (!copy_alike(bench, data, shared)) status = data_make(&request, shared, err);
   if (!status && t->config->answers) status = data_make_answers(&request, shared, err);
-  munmap(shared, data->shared_bytes);
+  munmap(shared, bytes);
   return status;
-}
-
-static int bench_make_shared(struct bench *bench, struct bench_data *data, cugen_error *err) {
-  size_t bytes;
-  int status = dataset_shared_size(&data->spec, config_has_results(bench->target->config),
-                                   data->request.seed, &bytes, err);
-  if (status || !bytes) return status;
-  data->request.shared = memfd_create("cugen-data", MFD_CLOEXEC);
-  if (data->request.shared < 0 || ftruncate(data->request.shared, (off_t)bytes) != 0)
-    return error_set(err, CUGEN_ERROR_MEMORY,
-                     "%zu bytes of shared memory for data and reference: %s", bytes,
-                     strerror(errno));
-  data->shared_bytes = bytes;
-  return fill_shared(bench, data, err);
 }
 
 /* Waits for the kernel's compile, and fills *out except out->argument. */
@@ -334,33 +314,29 @@ static int finish_kernels(struct bench *bench, struct dataset_request *request, 
   return status == CUGEN_ERROR_INTERRUPTED ? status : CUGEN_OK;
 }
 
-static int request_generator(struct bench *bench, struct bench_data *data, size_t argument,
-                             const struct situation *in, cugen_error *err) {
-  const struct tune_target *t = bench->target;
-  const struct config_argument *a = &t->config->arguments[argument];
-  const char *entry = a->data.generator;
-  const size_t place = data->request.generator_count;
-  struct bench_kernel *generator = &data->generators[place];
-  int status = expand_generator(bench->expander, t->config, in->problem, &t->device->facts,
-                                in->variant, argument, &generator->spec, err);
-  if (status) return status;
-  data->request.generator_count++;
-  data->request.generators[place].argument = argument;
-  text_addf(&generator->name, "%s:%d: the generator %s%s%s of '%s'", a->line.path, a->line.number,
-            a->data.file, entry ? ":" : "", entry ? entry : "", a->name);
-  return bench_request_build(bench, generator, err);
-}
-
 static int request_generators(struct bench *bench, struct bench_data *data,
                               const struct situation *in, cugen_error *err) {
-  size_t count = data->spec.argument_count;
+  const struct tune_target *t = bench->target;
+  const size_t arguments = data->spec.argument_count;
   int status = CUGEN_OK;
-  data->generators = calloc(count + 1, sizeof *data->generators);
-  data->request.generators = calloc(count + 1, sizeof *data->request.generators);
+  data->generators = calloc(arguments + 1, sizeof *data->generators);
+  data->request.generators = calloc(arguments + 1, sizeof *data->request.generators);
   if (!data->generators || !data->request.generators) return error_memory(err);
-  for (size_t i = 0; i < count && !status; i++)
-    if (data->spec.arguments[i].data == DATA_GENERATOR)
-      status = request_generator(bench, data, i, in, err);
+  for (size_t i = 0; i < arguments && !status; i++) {
+    if (data->spec.arguments[i].data != DATA_GENERATOR) continue;
+    const size_t place = data->request.generator_count;
+    struct bench_kernel *generator = &data->generators[place];
+    status = expand_generator(bench->expander, t->config, in->problem, &t->device->facts,
+                              in->variant, i, &generator->spec, err);
+    if (status) break;
+    data->request.generator_count++;
+    data->request.generators[place].argument = i;
+    const struct config_argument *a = &t->config->arguments[i];
+    const char *entry = a->data.generator;
+    text_addf(&generator->name, "%s:%d: the generator %s%s%s of '%s'", a->line.path, a->line.number,
+              a->data.file, entry ? ":" : "", entry ? entry : "", a->name);
+    status = bench_request_build(bench, generator, err);
+  }
   return status;
 }
 
@@ -493,12 +469,6 @@ static int finish_data(struct bench *bench, struct bench_data *d, cugen_error *e
 
 /* ---- Data that cannot be made --------------------------------------------------------------- */
 
-/* A lack of memory, an interruption and an internal error are not faults of the data. */
-static bool is_fault(int status) {
-  return status != CUGEN_ERROR_INTERRUPTED && status != CUGEN_ERROR_INTERNAL &&
-         status != CUGEN_ERROR_MEMORY;
-}
-
 /* Remembers *err for bench_fault. Returns the status of *err, or CUGEN_ERROR_MEMORY. */
 static int note_fault(struct bench *bench, const struct hash *key, bool timed, cugen_error *err) {
   struct bench_fault *fault = calloc(1, sizeof *fault);
@@ -595,7 +565,11 @@ int bench_dataset(struct bench *bench, const struct kernel_spec *spec,
   if (d) *at = d->next;
   int status = d ? CUGEN_OK : request_data(bench, spec, &in, timed, &d, err);
   if (!status && (status = finish_data(bench, d, err))) data_free(bench, d);
-  if (status) return is_fault(status) ? note_fault(bench, &spec->data_hash, timed, err) : status;
+  /* A lack of memory, an interruption and an internal error are not faults of the data. */
+  if (status == CUGEN_ERROR_INTERRUPTED || status == CUGEN_ERROR_INTERNAL ||
+      status == CUGEN_ERROR_MEMORY)
+    return status;
+  if (status) return note_fault(bench, &spec->data_hash, timed, err);
   d->next = bench->data;
   bench->data = d;
   evict(bench);

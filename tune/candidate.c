@@ -115,21 +115,6 @@ static int candidate_check_launches(const struct bench *bench, const struct kern
                              known ? occupancy_resident : NULL, err);
 }
 
-/* Checks the launches here rather than in the worker, because the worker has no source lines for
-   the message. */
-static bool can_launch(const struct bench *bench, struct candidate *c) {
-  if (candidate_check_launches(bench, &c->real, &c->real_build->compiled, &c->refused))
-    return false;
-  if (!c->check_build ||
-      !candidate_check_launches(bench, &c->check, &c->check_build->compiled, &c->refused))
-    return true;
-  struct text problem = {0};
-  problem_add_check(bench->target->config, &bench->check, &problem);
-  error_prefix(&c->refused, "%s", text_get(&problem));
-  text_free(&problem);
-  return false;
-}
-
 /* ---- Opening and closing -------------------------------------------------------------------- */
 
 int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, cugen_error *err) {
@@ -151,22 +136,6 @@ int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, 
   return status;
 }
 
-/* Makes the build of a candidate that calls a user's function. The image is the call's text
-   (base/library.h). */
-static int adopt_text(struct bench *bench, struct candidate *c, cugen_error *err) {
-  const struct kernel_spec *spec = &c->real;
-  struct compiled compiled = {.image = strdup(spec->source),
-                              .image_length = strlen(spec->source),
-                              .image_hash = spec->hash,
-                              .entry_count = 1,
-                              .entries = {strdup(spec->launches[0].entry)},
-                              .log = strdup("")};
-  if (compiled.image && compiled.entries[0] && compiled.log)
-    return compile_pool_adopt(bench->pool, spec, &compiled, &c->real_build, err);
-  compiled_free(&compiled);
-  return error_memory(err);
-}
-
 int candidate_replace(struct bench *bench, struct candidate *c,
                       const struct tune_baseline *baseline, cugen_error *err) {
   struct kernel_spec *spec = &c->real;
@@ -184,7 +153,18 @@ int candidate_replace(struct bench *bench, struct candidate *c,
   spec->sequence_count = 0, spec->launch_count = 1;
   spec->launches[0] = (struct kernel_launch){
       .entry = baseline->function, .listed = true, .grid = {1, 1, 1}, .block = {1, 1, 1}};
-  return spec->source && spec->variant ? adopt_text(bench, c, err) : error_memory(err);
+  if (!spec->source || !spec->variant) return error_memory(err);
+  /* The image is the call's text (base/library.h). */
+  struct compiled compiled = {.image = strdup(spec->source),
+                              .image_length = strlen(spec->source),
+                              .image_hash = spec->hash,
+                              .entry_count = 1,
+                              .entries = {strdup(baseline->function)},
+                              .log = strdup("")};
+  if (compiled.image && compiled.entries[0] && compiled.log)
+    return compile_pool_adopt(bench->pool, spec, &compiled, &c->real_build, err);
+  compiled_free(&compiled);
+  return error_memory(err);
 }
 
 void candidate_close(struct bench *bench, struct candidate *c) {
@@ -211,22 +191,18 @@ int candidate_keep_image(struct bench *bench, const struct candidate *c, cugen_e
              : CUGEN_OK;
 }
 
-/* Begins to compile the kernels that make the candidate's data. */
-static int foresee_data(struct bench *bench, const struct candidate *c, cugen_error *err) {
-  struct variant variant;
-  struct value *values = variant_values(bench, c->index, &variant);
-  if (!values) return error_memory(err);
-  if (c->has_check) bench_foresee(bench, &c->check, &bench->check, false, &variant);
-  bench_foresee(bench, &c->real, bench->target->problem, true, &variant);
-  free(values);
-  return CUGEN_OK;
-}
-
 int candidate_build(struct bench *bench, struct candidate *c, cugen_error *err) {
   const struct bench_images in = variant_images(bench);
   if (c->refused.status) return CUGEN_OK;
-  int status = bench->target->predicted ? CUGEN_OK : foresee_data(bench, c, err);
-  if (!status) status = bench_request_image(bench, &in, &c->real, &c->real_build, err);
+  if (!bench->target->predicted) {
+    struct variant variant;
+    struct value *values = variant_values(bench, c->index, &variant);
+    if (!values) return error_memory(err);
+    if (c->has_check) bench_foresee(bench, &c->check, &bench->check, false, &variant);
+    bench_foresee(bench, &c->real, bench->target->problem, true, &variant);
+    free(values);
+  }
+  int status = bench_request_image(bench, &in, &c->real, &c->real_build, err);
   if (!status && c->has_check)
     status = bench_request_image(bench, &in, &c->check, &c->check_build, err);
   return status;
@@ -294,21 +270,6 @@ static int record_reason(struct cache_record *out, cugen_outcome outcome, const 
   return out->reason ? CUGEN_OK : error_memory(err);
 }
 
-static void record_occupancy(const struct bench *bench, const struct kernel_launch *launch,
-                             struct cache_record *out) {
-  struct occupancy occupancy;
-  cugen_error ignored;
-  if (occupancy_get(&bench->target->device->facts, &out->resources, out->threads,
-                    out->dynamic_shared, launch->has_carveout ? launch->carveout : -1, &occupancy,
-                    &ignored))
-    return;
-  out->occupancy = occupancy.fraction;
-  struct text limiter = {0};
-  text_add_n(&limiter, occupancy.limiter, strnlen(occupancy.limiter, sizeof out->limiter - 1));
-  memcpy(out->limiter, text_get(&limiter), limiter.length + 1);
-  text_free(&limiter);
-}
-
 static void record_resources(const struct bench *bench, const struct candidate *c,
                              struct cache_record *out) {
   const struct compiled *compiled = &c->real_build->compiled;
@@ -322,7 +283,17 @@ static void record_resources(const struct bench *bench, const struct candidate *
     return;
   out->cluster_blocks =
       cubin_cluster(compiled->image, compiled->image_length, compiled->entries[entry]);
-  record_occupancy(bench, launch, out);
+  struct occupancy occupancy;
+  cugen_error ignored;
+  if (occupancy_get(&bench->target->device->facts, &out->resources, out->threads,
+                    out->dynamic_shared, launch->has_carveout ? launch->carveout : -1, &occupancy,
+                    &ignored))
+    return;
+  out->occupancy = occupancy.fraction;
+  struct text limiter = {0};
+  text_add_n(&limiter, occupancy.limiter, strnlen(occupancy.limiter, sizeof out->limiter - 1));
+  memcpy(out->limiter, text_get(&limiter), limiter.length + 1);
+  text_free(&limiter);
 }
 
 /* Returns the error of a failed compile, of the real image if both failed; NULL: none failed. */
@@ -405,23 +376,20 @@ bool candidate_counted(struct bench *bench, struct candidate *c, double patience
   return true;
 }
 
-/* Takes over the reason of a result. If the run was on the check problem, the reason says so. */
-static int record_run_reason(const struct bench *bench, const struct candidate *c,
-                             const struct worker_result *result, struct cache_record *out,
-                             cugen_error *err) {
-  struct text reason = {0};
-  if (result->on_check) problem_add_check(bench->target->config, &bench->check, &reason);
-  text_add(&reason, result->reason);
-  kernel_add_order(&c->real, result->outcome, &reason);
-  int status = reason.failed ? error_memory(err)
-                             : record_reason(out, result->outcome, text_get(&reason), err);
-  text_free(&reason);
-  return status;
-}
-
 bool candidate_can_run(struct bench *bench, struct candidate *c) {
-  return !bench->target->predicted && candidate_has_data(bench, c) && !compile_failure(c) &&
-         can_launch(bench, c);
+  if (bench->target->predicted || !candidate_has_data(bench, c) || compile_failure(c)) return false;
+  /* The launches are checked here rather than in the worker, because the worker has no source lines
+     for the message. */
+  if (candidate_check_launches(bench, &c->real, &c->real_build->compiled, &c->refused))
+    return false;
+  if (!c->check_build ||
+      !candidate_check_launches(bench, &c->check, &c->check_build->compiled, &c->refused))
+    return true;
+  struct text problem = {0};
+  problem_add_check(bench->target->config, &bench->check, &problem);
+  error_prefix(&c->refused, "%s", text_get(&problem));
+  text_free(&problem);
+  return false;
 }
 
 int candidate_refuse(struct bench *bench, struct candidate *c, struct cache_record *out,
@@ -471,7 +439,14 @@ static int candidate_complete(const struct bench *bench, struct candidate *c,
     launch_refuse_grid_sync(&c->real, &c->refused);
     return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
   }
-  return record_run_reason(bench, c, result, out, err);
+  struct text reason = {0};
+  if (result->on_check) problem_add_check(bench->target->config, &bench->check, &reason);
+  text_add(&reason, result->reason);
+  kernel_add_order(&c->real, result->outcome, &reason);
+  int status = reason.failed ? error_memory(err)
+                             : record_reason(out, result->outcome, text_get(&reason), err);
+  text_free(&reason);
+  return status;
 }
 
 int candidate_take(struct bench *bench, struct candidate *c, size_t worker,

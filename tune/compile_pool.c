@@ -90,16 +90,6 @@ static struct compile_request request_for(struct compile_pool *b, const char *na
                                   .stop = {compile_pool_is_stopped, b}};
 }
 
-static void compile_pool_compile(struct compile_pool *b, struct compile_job *job,
-                                 enum compile_more more) {
-  struct compile_request request = request_for(b, job->name, job->source, job->options,
-                                               (const char *const *)job->entries, job->entry_count);
-  request.more = more;
-  double begin = clock_seconds();
-  job->status = b->options.ops->compile(&request, &job->compiled, &job->error);
-  job->seconds = clock_seconds() - begin;
-}
-
 /* Returns roughly the bytes of memory that a finished job takes. */
 static size_t job_bytes(const struct compile_job *job) {
   const struct compiled *c = &job->compiled;
@@ -118,9 +108,14 @@ static void *compile_pool_thread_main(void *context) {
     job->taken = true;
     b->begun++;
     b->under_way++;
-    enum compile_more more = more_to_come(b);
+    struct compile_request request =
+        request_for(b, job->name, job->source, job->options, (const char *const *)job->entries,
+                    job->entry_count);
+    request.more = more_to_come(b);
     pthread_mutex_unlock(&b->mutex);
-    compile_pool_compile(b, job, more);
+    const double begin = clock_seconds();
+    job->status = b->options.ops->compile(&request, &job->compiled, &job->error);
+    job->seconds = clock_seconds() - begin;
     pthread_mutex_lock(&b->mutex);
     job->finished = true;
     job->bytes = job_bytes(job);
@@ -225,16 +220,6 @@ static bool compile_pool_serves(const struct compile_job *job, const struct kern
   return true;
 }
 
-static struct compile_job *join_equal(struct compile_pool *b, const struct kernel_spec *spec) {
-  struct compile_job *found = NULL;
-  pthread_mutex_lock(&b->mutex);
-  for (struct compile_job *job = b->all; job && !found; job = job->next)
-    if (compile_pool_serves(job, spec)) found = job;
-  if (found) found->references++;
-  pthread_mutex_unlock(&b->mutex);
-  return found;
-}
-
 static void compile_pool_add(struct compile_pool *b, struct compile_job *job) {
   pthread_mutex_lock(&b->mutex);
   job->next = b->all;
@@ -245,7 +230,12 @@ static void compile_pool_add(struct compile_pool *b, struct compile_job *job) {
 
 int compile_pool_request(struct compile_pool *b, const struct kernel_spec *spec,
                          struct compile_job **out, cugen_error *err) {
-  *out = join_equal(b, spec);
+  *out = NULL;
+  pthread_mutex_lock(&b->mutex);
+  for (struct compile_job *job = b->all; job && !*out; job = job->next)
+    if (compile_pool_serves(job, spec)) *out = job;
+  if (*out) (*out)->references++;
+  pthread_mutex_unlock(&b->mutex);
   return *out ? CUGEN_OK : compile_pool_request_anew(b, spec, out, err);
 }
 
@@ -275,28 +265,23 @@ int compile_pool_adopt(struct compile_pool *b, const struct kernel_spec *spec,
   return CUGEN_OK;
 }
 
-/* Frees the oldest idle jobs beyond the limit, and waiting jobs that nobody holds any more. Called
-   with the mutex held. */
-static void tidy(struct compile_pool *b) {
-  size_t idle = 0;
-  for (struct compile_job **at = &b->all; *at;) {
-    struct compile_job *job = *at;
-    if (job->references == 0 && job->finished) idle += job->bytes;
-    bool droppable = job->references == 0 && (job->finished ? idle > most_idle : !job->taken);
-    if (droppable) {
-      *at = job->next;
-      compile_pool_job_free(job);
-    } else {
-      at = &job->next;
-    }
-  }
-}
-
 void compile_job_release(struct compile_pool *b, struct compile_job *job) {
   if (!job) return;
   pthread_mutex_lock(&b->mutex);
   job->references--;
-  tidy(b);
+  /* Frees the oldest idle jobs beyond the limit, and waiting jobs that nobody holds any more. */
+  size_t idle = 0;
+  for (struct compile_job **at = &b->all; *at;) {
+    struct compile_job *held = *at;
+    if (held->references == 0 && held->finished) idle += held->bytes;
+    bool droppable = held->references == 0 && (held->finished ? idle > most_idle : !held->taken);
+    if (droppable) {
+      *at = held->next;
+      compile_pool_job_free(held);
+    } else {
+      at = &held->next;
+    }
+  }
   pthread_mutex_unlock(&b->mutex);
 }
 

@@ -7,19 +7,6 @@
 #include "base/key.h"
 #include "runtime/model/model.h"
 
-/* Asks the model about the code compiled with line numbers, so that the refusal names its source
-   line. */
-static void find_place(const struct device_description *device, struct compile_pool *pool,
-                       const struct kernel_spec *spec, cugen_error *why) {
-  struct model_prediction ignored;
-  struct compiled compiled = {0};
-  cugen_error placed;
-  if (compile_pool_with_lines(pool, spec, &compiled, &placed) == CUGEN_OK &&
-      model_predict(device, spec, &compiled, 0, &ignored, &placed) == CUGEN_ERROR_COMPILE)
-    *why = placed;
-  compiled_free(&compiled);
-}
-
 void unpredicted_place(struct unpredicted *unpredicted, const struct device_description *device,
                        struct compile_pool *pool, const struct kernel_spec *spec,
                        cugen_error *why) {
@@ -31,7 +18,15 @@ void unpredicted_place(struct unpredicted *unpredicted, const struct device_desc
     error_set(why, why->status, "%s", known->placed);
     return;
   }
-  find_place(device, pool, spec, why);
+  /* The model is asked about the code compiled with line numbers, so that the refusal names its
+     source line. */
+  struct model_prediction ignored;
+  struct compiled compiled = {0};
+  cugen_error placed;
+  if (compile_pool_with_lines(pool, spec, &compiled, &placed) == CUGEN_OK &&
+      model_predict(device, spec, &compiled, 0, &ignored, &placed) == CUGEN_ERROR_COMPILE)
+    *why = placed;
+  compiled_free(&compiled);
   struct unpredicted_reason *made = calloc(1, sizeof *made);
   if (made)
     *made = (struct unpredicted_reason){text_take(&of), strdup(why->message), unpredicted->reasons};
