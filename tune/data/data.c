@@ -241,8 +241,8 @@ static int open_buffer(struct making *m, size_t k, const char *shared) {
   return a->map.count ? open_mapped(m, k) : CUGEN_OK;
 }
 
-static int bind_values(struct making *m) {
-  int first = config_data_slot(m->request->config);
+static int make_values(struct making *m, const char *shared) {
+  const int first = config_data_slot(m->request->config);
   m->slot_count = first + 1 + KERNEL_MAX_RANK;
   bool *known = malloc((size_t)m->slot_count * sizeof *known);
   if (!known) return error_memory(m->err);
@@ -250,11 +250,6 @@ static int bind_values(struct making *m) {
   int status = expr_bind(m->data->values, m->request->slots, known, (size_t)m->slot_count,
                          &m->bound, m->err);
   free(known);
-  return status;
-}
-
-static int make_values(struct making *m, const char *shared) {
-  int status = bind_values(m);
   for (size_t k = 0; k < m->readable && !status; k++)
     if (m->data->reads >> k & 1) status = open_buffer(m, k, shared);
   if (!status) status = parallel_for(element_count(m->argument), 1, evaluate_part, m, m->err);
@@ -286,12 +281,6 @@ static int make_list(struct making *m) {
 
 /* ---- file = "points.npy" -------------------------------------------------------------------- */
 
-/* Returns true if the file's type is the argument's; booleans are read as u8. */
-static bool same_type(const struct dtype *dtype, const struct npy *npy) {
-  return strcmp(npy->type, dtype->npy) == 0 ||
-         (strcmp(npy->type, "b1") == 0 && dtype->id == DTYPE_u8);
-}
-
 static int data_refuse_file(struct making *m, const char *has, const struct npy *npy) {
   struct text text = {0}, shape = {0};
   print_shape(m->argument, &shape);
@@ -310,7 +299,9 @@ static int check_npy(struct making *m, const struct npy *npy) {
   bool large = npy->rank == a->rank;
   for (int i = 0; i < a->rank && large; i++)
     large = m->is_answer ? npy->shape[i] == a->shape[i] : npy->shape[i] >= a->shape[i];
-  if (!same_type(a->dtype, npy)) return data_refuse_file(m, "elements of type", npy);
+  const bool booleans = strcmp(npy->type, "b1") == 0 && a->dtype->id == DTYPE_u8;
+  if (strcmp(npy->type, a->dtype->npy) != 0 && !booleans)
+    return data_refuse_file(m, "elements of type", npy);
   if (large) return CUGEN_OK;
   data_refuse_file(m, "elements of type", npy);
   return error_append(
@@ -318,15 +309,6 @@ static int check_npy(struct making *m, const struct npy *npy) {
                   ? "; a file is right for one problem: leave `check` out, or give an expression"
                   : "; a file has as many dimensions, each at least as large: its leading part is "
                     "taken");
-}
-
-/* Returns an argument whose buffer has the layout of the file. */
-static struct kernel_argument file_layout(const struct kernel_argument *a, const struct npy *npy) {
-  struct kernel_argument out = {.rank = npy->rank, .dtype = a->dtype};
-  int64_t stride = 1;
-  if (!npy->fortran) pack_rows(npy->rank, npy->shape, out.stride);
-  for (int i = 0; i < npy->rank && npy->fortran; stride *= npy->shape[i++]) out.stride[i] = stride;
-  return out;
 }
 
 /* A file that is being read. Elements that are contiguous in both the file and the buffer form a
@@ -338,7 +320,9 @@ struct reading {
   size_t offset; /* offset of the elements in the file, in bytes */
   const struct kernel_argument *layout;
   const char *gathered; /* NULL: each run is read into its place */
-  int64_t run;          /* length of a run in elements */
+  /* Length of a run in elements: from each multiple of the length on, so many elements are
+     contiguous in both the file and the buffer. */
+  int64_t run;
 };
 
 /* Returns by how many elements the walk's element lies behind the first element in the file. */
@@ -346,16 +330,6 @@ static int64_t file_offset(const struct reading *r, const struct walk *w) {
   int64_t offset = 0;
   for (int i = 0; i < w->argument->rank; i++) offset += w->at[i] * r->layout->stride[i];
   return offset;
-}
-
-/* Returns the length of a run in elements: from each multiple of the length on, so many elements
-   are contiguous in both the file and the buffer. */
-static int64_t common_run(const struct kernel_argument *a, const struct kernel_argument *layout) {
-  int64_t run = 1;
-  for (int i = a->rank - 1;
-       i >= 0 && !a->map.count && a->stride[i] == run && layout->stride[i] == run; i--)
-    run *= a->shape[i];
-  return run;
 }
 
 static int read_runs(void *context, int part, int64_t first, int64_t last, cugen_error *err) {
@@ -394,8 +368,10 @@ static int copy_elements(struct making *m, const struct source_data *file, size_
                          const struct kernel_argument *layout) {
   const struct kernel_argument *a = m->argument;
   const int64_t elements = element_count(a), bytes = a->dtype->bytes;
-  struct reading r = {
-      .making = m, .file = file, .offset = offset, .layout = layout, .run = common_run(a, layout)};
+  struct reading r = {.making = m, .file = file, .offset = offset, .layout = layout, .run = 1};
+  for (int i = a->rank - 1;
+       i >= 0 && !a->map.count && a->stride[i] == r.run && layout->stride[i] == r.run; i--)
+    r.run *= a->shape[i];
   if (r.run * bytes >= SHORT_RUN || r.run == elements) {
     while (r.run > LONG_RUN && r.run % 2 == 0) r.run /= 2;
     return parallel_for(elements / r.run, r.run, read_runs, &r, m->err);
@@ -422,7 +398,10 @@ static int copy_npy(struct making *m, const struct source_data *file) {
     m->own.dtype = m->own.dtype->wide;
   status = check_npy(m, &npy);
   if (status) return status;
-  struct kernel_argument layout = file_layout(m->argument, &npy);
+  struct kernel_argument layout = {.rank = npy.rank, .dtype = m->argument->dtype};
+  int64_t stride = 1;
+  if (!npy.fortran) pack_rows(npy.rank, npy.shape, layout.stride);
+  for (int i = 0; i < npy.rank && npy.fortran; stride *= npy.shape[i++]) layout.stride[i] = stride;
   return copy_elements(m, file, npy.offset, &layout);
 }
 

@@ -72,15 +72,6 @@ static int alloc(struct data_kernels *k, enum memory_kind kind, size_t bytes, st
   return k->device->ops->alloc(k->device, kind, bytes, false, out, err);
 }
 
-static int upload_fresh(struct data_kernels *k, cugen_error *err) {
-  struct data_tally *tallies = calloc(DATA_MOST_QUESTIONS, sizeof *tallies);
-  if (!tallies) return error_memory(err);
-  for (size_t i = 0; i < DATA_MOST_QUESTIONS; i++) tallies[i].first = UINT64_MAX;
-  int status = k->device->ops->upload(k->device, k->fresh.device, tallies, k->fresh.bytes, err);
-  free(tallies);
-  return status;
-}
-
 static int open_part(struct data_kernels *k, int part, const struct compiled *compiled,
                      cugen_error *err) {
   size_t count = 0;
@@ -95,23 +86,10 @@ static int open_part(struct data_kernels *k, int part, const struct compiled *co
   return status;
 }
 
-static int data_kernels_open_all(struct data_kernels *k, const struct compiled *const *compiled,
-                                 cugen_error *err) {
-  const size_t bytes = DATA_MOST_QUESTIONS * sizeof(struct data_tally);
-  int status = CUGEN_OK;
-  for (int part = 0; part < DATA_PARTS && !status; part++)
-    status = open_part(k, part, compiled[part], err);
-  if (!status) status = alloc(k, MEMORY_DEVICE, bytes, &k->tallies, err);
-  if (!status) status = alloc(k, MEMORY_DEVICE, bytes, &k->fresh, err);
-  if (!status)
-    status = alloc(k, MEMORY_DEVICE, 2 * k->most_blocks * sizeof(double), &k->partial, err);
-  if (!status) status = alloc(k, MEMORY_PINNED, bytes, &k->answers, err);
-  return status ? status : upload_fresh(k, err);
-}
-
 int data_kernels_open(struct device *device, const struct compiled *const *compiled,
                       struct data_kernels **out, cugen_error *err) {
   const struct device_facts *facts = &device->description.facts;
+  const size_t bytes = DATA_MOST_QUESTIONS * sizeof(struct data_tally);
   struct data_kernels *k = calloc(1, sizeof *k);
   *out = NULL;
   if (!k) return error_memory(err);
@@ -121,7 +99,21 @@ int data_kernels_open(struct device *device, const struct compiled *const *compi
   if (getrandom(&k->key, sizeof k->key, 0) < 0 || getrandom(&k->odd, sizeof k->odd, 0) < 0)
     k->key = 0, k->odd = 0x9e3779b97f4a7c15u;
   k->odd |= 1;
-  int status = data_kernels_open_all(k, compiled, err);
+
+  int status = CUGEN_OK;
+  for (int part = 0; part < DATA_PARTS && !status; part++)
+    status = open_part(k, part, compiled[part], err);
+  if (!status) status = alloc(k, MEMORY_DEVICE, bytes, &k->tallies, err);
+  if (!status) status = alloc(k, MEMORY_DEVICE, bytes, &k->fresh, err);
+  if (!status)
+    status = alloc(k, MEMORY_DEVICE, 2 * k->most_blocks * sizeof(double), &k->partial, err);
+  if (!status) status = alloc(k, MEMORY_PINNED, bytes, &k->answers, err);
+
+  struct data_tally *fresh = status ? NULL : calloc(DATA_MOST_QUESTIONS, sizeof *fresh);
+  if (!status && !fresh) status = error_memory(err);
+  for (size_t i = 0; i < DATA_MOST_QUESTIONS && fresh; i++) fresh[i].first = UINT64_MAX;
+  if (!status) status = device->ops->upload(device, k->fresh.device, fresh, bytes, err);
+  free(fresh);
   if (status)
     data_kernels_close(k);
   else
@@ -175,20 +167,13 @@ static struct data_type data_kernels_type_of(const struct dtype *dtype) {
 
 /* ---- Layouts -------------------------------------------------------------------------------- */
 
-/* Returns true if a further dimension of this stride, weight and shape would be contiguous with the
-   last dimension. */
-static bool joins(const struct data_layout *l, int64_t stride, int64_t weight, int64_t shape) {
-  const int last = l->rank - 1;
-  return last >= 0 && l->stride[last] == shape * stride && l->weight[last] == shape * weight;
-}
-
 /* Adds a dimension behind the last dimension, or merges the two if they are contiguous. */
 static void add_dimension(struct data_layout *l, int64_t shape, int64_t stride, int64_t weight) {
   if (shape == 1) return;
-  if (!joins(l, stride, weight, shape)) {
-    l->shape[l->rank] = 1;
-    l->rank++;
-  }
+  const int last = l->rank - 1;
+  const bool joins =
+      last >= 0 && l->stride[last] == shape * stride && l->weight[last] == shape * weight;
+  if (!joins) l->shape[l->rank++] = 1;
   const int at = l->rank - 1;
   l->shape[at] *= shape;
   l->stride[at] = stride;

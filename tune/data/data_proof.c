@@ -157,11 +157,15 @@ static int prove_narrowing(struct proof *p, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static int data_proof_prove(struct proof *p, cugen_error *err) {
-  int status = p->device->ops->alloc(p->device, MEMORY_DEVICE, sizeof p->host, true, &p->got, err);
+int data_proof(struct device *device, struct data_kernels *kernels, bool *same, cugen_error *err) {
+  struct proof *p = calloc(1, sizeof *p);
+  if (!p) return error_memory(err);
+  p->device = device;
+  p->kernels = kernels;
+  p->same = true;
+  int status = device->ops->alloc(device, MEMORY_DEVICE, sizeof p->host, true, &p->got, err);
   if (!status)
-    status =
-        p->device->ops->alloc(p->device, MEMORY_DEVICE, 2 * sizeof p->host, true, &p->want, err);
+    status = device->ops->alloc(device, MEMORY_DEVICE, 2 * sizeof p->host, true, &p->want, err);
   for (size_t t = 0; t < 2 * DTYPE_COUNT && !status && p->same; t++) {
     status = lay_out(&p->argument, &dtype_table[t / 2], t % 2, err);
     if (!status) status = prove_fill(p, FILL_INDEX, err);
@@ -172,16 +176,6 @@ static int data_proof_prove(struct proof *p, cugen_error *err) {
     if (!status) status = prove_widening(p, err);
     if (!status) status = prove_narrowing(p, err);
   }
-  return status;
-}
-
-int data_proof(struct device *device, struct data_kernels *kernels, bool *same, cugen_error *err) {
-  struct proof *p = calloc(1, sizeof *p);
-  if (!p) return error_memory(err);
-  p->device = device;
-  p->kernels = kernels;
-  p->same = true;
-  int status = data_proof_prove(p, err);
   *same = p->same;
   if (p->got.device) device->ops->free(device, &p->got);
   if (p->want.device) device->ops->free(device, &p->want);

@@ -100,16 +100,6 @@ static void alloc_wanted(struct device *device, struct dataset *d) {
     drop_wanted(device, d);
 }
 
-static int upload_wanted(struct device *device, struct dataset *d, bool results, cugen_error *err) {
-  const size_t list = d->samples.flat ? (size_t)d->samples.count * sizeof *d->samples.flat : 0;
-  int status =
-      results ? device->ops->upload(device, d->wanted.device, d->results, d->results_bytes, err)
-              : CUGEN_OK;
-  return status || !list
-             ? status
-             : device->ops->upload(device, d->sampled.device, d->samples.flat, list, err);
-}
-
 /* Computes the reference's results unless the shared memory has them: on the device or, if it has
    no room or a result may be missing or wrong, into the shared memory, where the host checks the
    results. Then seals the shared memory. */
@@ -129,7 +119,13 @@ static int dataset_take_results(struct device *device, const struct dataset_requ
                                reference_step, err);
   if (wanted && !status && (!there || slow)) dataset_head(d)->reference = 1;
   if (!status && d->shared) seal_shared(d, request->shared);
-  return status || !d->wanted.device ? status : upload_wanted(device, d, !there, err);
+  if (status || !d->wanted.device) return status;
+  if (!there)
+    status = device->ops->upload(device, d->wanted.device, d->results, d->results_bytes, err);
+  if (!status && d->sampled.device)
+    status = device->ops->upload(device, d->sampled.device, d->samples.flat,
+                                 (size_t)d->samples.count * sizeof *d->samples.flat, err);
+  return status;
 }
 
 /* A step of dataset_run_apart: tests that the verify kernel can be loaded. */
@@ -157,19 +153,6 @@ static int take_proofs(struct device *device, const struct dataset_request *requ
   if (!status && request->verify.spec)
     status = verifier_open(device, d, request, &d->verifier, err);
   return status;
-}
-
-static int dataset_build(struct device *device, const struct dataset_request *request,
-                         struct dataset *d, cugen_error *err) {
-  int status = copy_spec(request->spec, &d->spec, err);
-  d->digests = calloc(request->spec->argument_count + 1, sizeof *d->digests);
-  d->kept = calloc(request->spec->argument_count + 1, sizeof *d->kept);
-  if (!status && (!d->digests || !d->kept)) status = error_memory(err);
-  size_t sets = request->timed ? dataset_sets_wanted(device, &d->spec) : 1;
-  if (!status) status = dataset_map_shared(d, request->shared, err);
-  while (!status && d->set_count < sets) status = dataset_alloc_set(device, d, err);
-  if (!status) status = dataset_fill_buffers(device, d, request, err);
-  return status ? status : take_proofs(device, request, d, err);
 }
 
 bool dataset_has_buffers(const struct dataset *d, const struct dataset_request *request) {
@@ -204,7 +187,15 @@ int dataset_open(struct device *device, const struct dataset_request *request, s
   d->has_reference = request->reference.spec || request->answered;
   d->doing = request->doing;
   d->kernels = request->kernels;
-  int status = dataset_build(device, request, d, err);
+  int status = copy_spec(request->spec, &d->spec, err);
+  d->digests = calloc(request->spec->argument_count + 1, sizeof *d->digests);
+  d->kept = calloc(request->spec->argument_count + 1, sizeof *d->kept);
+  if (!status && (!d->digests || !d->kept)) status = error_memory(err);
+  const size_t sets = request->timed && !status ? dataset_sets_wanted(device, &d->spec) : 1;
+  if (!status) status = dataset_map_shared(d, request->shared, err);
+  while (!status && d->set_count < sets) status = dataset_alloc_set(device, d, err);
+  if (!status) status = dataset_fill_buffers(device, d, request, err);
+  if (!status) status = take_proofs(device, request, d, err);
   if (status)
     dataset_close(device, d);
   else
@@ -332,16 +323,6 @@ static int read_output(struct device *device, struct dataset *d, const struct ke
   return status ? status : verify_judge(a, &tally, &d->samples, &got, &due, error, err);
 }
 
-static int read_zeros(const struct dataset *d, const struct data_tally *tallies, cugen_error *err) {
-  for (size_t i = 0; i < d->spec.argument_count; i++) {
-    if (!dataset_is_kept_zero(&d->spec.arguments[i])) continue;
-    if (tallies->first != UINT64_MAX)
-      return refuse_zero(&d->spec.arguments[i], (size_t)tallies->first, err);
-    tallies++;
-  }
-  return CUGEN_OK;
-}
-
 static int verify_there(struct device *device, struct dataset *d, const struct kernel_spec *spec,
                         double *error, cugen_error *err) {
   struct data_tally answers[DATA_MOST_QUESTIONS];
@@ -363,7 +344,13 @@ static int verify_there(struct device *device, struct dataset *d, const struct k
     if (want) want += results_bytes(a, &d->samples);
   }
   if (!status && d->verifier) status = dataset_judge(device, d, error, err);
-  return status ? status : read_zeros(d, at, err);
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    if (!dataset_is_kept_zero(a)) continue;
+    if (at->first != UINT64_MAX) status = refuse_zero(a, (size_t)at->first, err);
+    at++;
+  }
+  return status;
 }
 
 int dataset_verify(struct device *device, struct dataset *d, const struct kernel_spec *spec,

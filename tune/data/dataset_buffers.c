@@ -58,13 +58,6 @@ bool dataset_has_shared_data(const struct kernel_spec *spec) {
   return dataset_results_offset(spec) > dataset_data_offset(spec, 0);
 }
 
-/* Returns true if the shared memory holds the argument's data. A generator's data is there once its
-   flag in `generated` is set. */
-static bool buffers_holds(const struct kernel_argument *a, const struct shared_head *head,
-                          size_t i) {
-  return a->data && (a->data != DATA_GENERATOR || head->generated[i]);
-}
-
 /* A copy that threads share, because touching new pages takes long. */
 struct copied {
   const char *from;
@@ -83,10 +76,11 @@ void dataset_copy_data(const struct kernel_spec *spec, const char *from, char *t
   struct shared_head *head = (struct shared_head *)(void *)to;
   cugen_error none; /* copy_part does not fail */
   for (size_t i = 0; i < spec->argument_count; i++) {
-    if (!buffers_holds(&spec->arguments[i], had, i)) continue;
+    const struct kernel_argument *a = &spec->arguments[i];
+    if (!a->data || (a->data == DATA_GENERATOR && !had->generated[i])) continue;
     const size_t at = dataset_data_offset(spec, i);
     struct copied copied = {from + at, to + at};
-    parallel_for(kernel_argument_bytes(&spec->arguments[i]), 1, copy_part, &copied, &none);
+    parallel_for(kernel_argument_bytes(a), 1, copy_part, &copied, &none);
     head->generated[i] = had->generated[i];
   }
 }
@@ -150,26 +144,20 @@ static int digest_of(const struct dataset *d, size_t i, const struct memory *mem
   return status;
 }
 
-/* Restores an argument from its kept copy on the device. A kernel may have overwritten the copy as
-   well; then the host's data is used. */
-static int write_from_kept(struct device *device, const struct dataset *d, size_t i,
-                           const struct memory *to, cugen_error *err) {
-  const struct memory *kept = &d->kept[i];
-  uint64_t digest;
-  int status = digest_of(d, i, kept, &digest, err);
-  if (!status && digest != d->digests[i]) status = write_from_host(device, d, i, kept, err);
-  if (status || to == kept) return status;
-  return device->ops->copy(device, to->device, kept->device,
-                           (size_t)kernel_argument_bytes(&d->spec.arguments[i]), NULL, err);
-}
-
 int dataset_write_input(struct device *device, const struct dataset *d, size_t i,
                         const struct memory *to, cugen_error *err) {
   const struct kernel_argument *a = &d->spec.arguments[i];
+  const struct memory *kept = &d->kept[i];
+  uint64_t digest;
   if (d->kernels && data_kernels_make(a))
     return data_kernels_fill(d->kernels, a, d->seed, i, to->device, err);
-  if (d->kernels && d->kept[i].device) return write_from_kept(device, d, i, to, err);
-  return write_from_host(device, d, i, to, err);
+  if (!d->kernels || !kept->device) return write_from_host(device, d, i, to, err);
+  /* A kernel may have overwritten the kept copy as well; then the host's data is used. */
+  int status = digest_of(d, i, kept, &digest, err);
+  if (!status && digest != d->digests[i]) status = write_from_host(device, d, i, kept, err);
+  if (status || to == kept) return status;
+  return device->ops->copy(device, to->device, kept->device, (size_t)kernel_argument_bytes(a), NULL,
+                           err);
 }
 
 int dataset_give_before(struct device *device, const struct dataset *d, struct memory *before,
@@ -542,18 +530,6 @@ int dataset_ask_guards(struct dataset *d, size_t *asked, cugen_error *err) {
   return status;
 }
 
-/* Sets *whole to whether the data kernels find the guards of all buffers of set 0 intact; false,
-   too, if the data kernels cannot read the guards. */
-static int ask_whole(struct dataset *d, bool *whole, cugen_error *err) {
-  const struct data_tally *tallies;
-  size_t asked;
-  int status = data_kernels_begin(d->kernels, err);
-  if (!status) status = dataset_ask_guards(d, &asked, err);
-  if (!status) status = data_kernels_await(d->kernels, &tallies, err);
-  *whole = !status && asked > 0 && dataset_are_whole(tallies, asked);
-  return status;
-}
-
 bool dataset_are_whole(const struct data_tally *tallies, size_t asked) {
   size_t i = 0;
   while (i < asked && tallies[i].first == UINT64_MAX) i++;
@@ -561,9 +537,15 @@ bool dataset_are_whole(const struct data_tally *tallies, size_t asked) {
 }
 
 int dataset_guards(struct device *device, struct dataset *d, cugen_error *err) {
-  bool whole = false;
-  int status = d->kernels ? ask_whole(d, &whole, err) : CUGEN_OK;
-  if (status || whole) return status;
+  int status = CUGEN_OK;
+  if (d->kernels) {
+    const struct data_tally *tallies;
+    size_t asked = 0;
+    status = data_kernels_begin(d->kernels, err);
+    if (!status) status = dataset_ask_guards(d, &asked, err);
+    if (!status) status = data_kernels_await(d->kernels, &tallies, err);
+    if (status || (asked > 0 && dataset_are_whole(tallies, asked))) return status;
+  }
   for (size_t i = 0; i < d->spec.argument_count; i++) {
     if (d->spec.arguments[i].rank == 0) continue;
     cugen_error other;

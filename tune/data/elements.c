@@ -189,13 +189,6 @@ static int fill_part(void *context, int part, int64_t first, int64_t last, cugen
   return CUGEN_OK;
 }
 
-static int contiguous_dimension(const struct kernel_argument *a) {
-  int along = a->rank - 1;
-  for (int i = 0; i < a->rank && a->stride[along] != 1; i++)
-    if (a->stride[i] == 1) along = i;
-  return along;
-}
-
 uint64_t element_stream(uint64_t seed, size_t ordinal) {
   uint64_t state = seed * 1000003u + ordinal;
   return random_next(&state);
@@ -203,13 +196,17 @@ uint64_t element_stream(uint64_t seed, size_t ordinal) {
 
 void element_fill(const struct kernel_argument *argument, uint64_t seed, size_t ordinal,
                   void *out) {
-  struct fill fill = {.argument = argument, .stream = element_stream(seed, ordinal), .out = out};
+  struct fill fill = {.argument = argument,
+                      .stream = element_stream(seed, ordinal),
+                      .out = out,
+                      .along = argument->rank - 1};
   cugen_error none; /* fill_part does not fail */
   memset(out, 0xff, (size_t)kernel_argument_bytes(argument));
   if (argument->rank == 0) {
     element_store(argument->dtype, out, 0, fill_value(argument, fill.stream, 0));
     return;
   }
-  fill.along = contiguous_dimension(argument);
+  for (int i = 0; i < argument->rank && argument->stride[fill.along] != 1; i++)
+    if (argument->stride[i] == 1) fill.along = i;
   parallel_for(element_count(argument), 1, fill_part, &fill, &none);
 }

@@ -88,22 +88,15 @@ static int generated_check_written(struct generation *g, const char *host, cugen
       ": thread t < sample_count stores element t, and there is a thread for each element", err);
 }
 
-/* Prints a number without superfluous digits. */
-static void generated_print_number(const struct generation *g, const char *host, int64_t flat,
-                                   struct text *out) {
-  int64_t whole = 0;
-  element_getter *get = element_get_of(g->wide);
-  if (get && get(host, flat, &whole))
-    value_print(value_int(whole), out);
-  else
-    value_print(value_float(element_load(g->wide, host, flat)), out);
-}
-
 static int refuse_number(const struct generation *g, const char *host, int64_t flat,
                          cugen_error *err) {
   struct text after = {0};
+  int64_t whole = 0;
+  element_getter *get = element_get_of(g->wide);
   text_add(&after, " = ");
-  generated_print_number(g, host, flat, &after);
+  value_print(get && get(host, flat, &whole) ? value_int(whole)
+                                             : value_float(element_load(g->wide, host, flat)),
+              &after);
   text_addf(&after, ", which is no number of dtype %s", g->argument->dtype->name);
   int status = generated_refuse_element(g, flat, "it writes ", text_get(&after), err);
   text_free(&after);

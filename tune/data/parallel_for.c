@@ -18,14 +18,6 @@ struct part {
   bool started;
 };
 
-static int64_t count_parts(int64_t units, int64_t size) {
-  int64_t count = units * size / LEAST;
-  if (count > cpu_count()) count = cpu_count();
-  if (count > PARALLEL_MOST) count = PARALLEL_MOST;
-  if (count > units) count = units;
-  return count > 1 ? count : 1;
-}
-
 static void *run_part(void *context) {
   struct part *p = context;
   p->status = p->work(p->context, p->number, p->first, p->last, &p->error);
@@ -35,7 +27,11 @@ static void *run_part(void *context) {
 int parallel_for(int64_t units, int64_t size, parallel_work *work, void *context,
                  cugen_error *err) {
   struct part parts[PARALLEL_MOST];
-  const int64_t count = count_parts(units, size);
+  int64_t count = units * size / LEAST;
+  if (count > cpu_count()) count = cpu_count();
+  if (count > PARALLEL_MOST) count = PARALLEL_MOST;
+  if (count > units) count = units;
+  if (count < 1) count = 1;
   int status = CUGEN_OK;
   for (int i = 0; i < count; i++) {
     struct part *p = &parts[i];

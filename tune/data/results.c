@@ -133,18 +133,6 @@ static int download_outputs(struct computation *c, char *to, cugen_error *err) {
   return status;
 }
 
-static int check_guards(struct computation *c, cugen_error *err) {
-  const struct kernel_spec *spec = &c->dataset->spec;
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < spec->argument_count && !status; i++) {
-    if (spec->arguments[i].kind != CUGEN_ARGUMENT_OUTPUT) continue;
-    status = c->device->ops->memory_check(c->device, &c->memory[i], err);
-    if (status == CUGEN_ERROR_WRONG)
-      error_append(err, ", output '%s'" RESULTS_ADVICE, spec->arguments[i].name);
-  }
-  return status;
-}
-
 /* Launches once, with outputs that are filled with the poison. */
 static int results_launch_once(struct computation *c, unsigned char poison, cugen_error *err) {
   const struct dataset *d = c->dataset;
@@ -158,7 +146,13 @@ static int results_launch_once(struct computation *c, unsigned char poison, cuge
   if (!status) status = call_launch(c->call, err);
   if (!status) status = c->device->ops->sync(c->device, err);
   dataset_end(d->doing);
-  return status ? status : check_guards(c, err);
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    if (d->spec.arguments[i].kind != CUGEN_ARGUMENT_OUTPUT) continue;
+    status = c->device->ops->memory_check(c->device, &c->memory[i], err);
+    if (status == CUGEN_ERROR_WRONG)
+      error_append(err, ", output '%s'" RESULTS_ADVICE, d->spec.arguments[i].name);
+  }
+  return status;
 }
 
 static int results_run_once(struct computation *c, unsigned char poison, char *to,
@@ -201,19 +195,6 @@ static const struct kernel_argument *output_unwritten(const struct dataset *d, c
   return NULL;
 }
 
-static int refuse_unwritten(const struct dataset *d, const struct kernel_argument *a, int64_t entry,
-                            cugen_error *err) {
-  struct text place = {0};
-  verify_place(a, samples_flat(&d->samples, entry), &place);
-  int status = error_set(
-      err, CUGEN_ERROR_CONFIG,
-      "it does not write %s: thread t < sample_count stores element samples[t] (t where samples is "
-      "null) of every output that has such an element",
-      text_get(&place));
-  text_free(&place);
-  return status;
-}
-
 /* Launches a second time if an entry looks like poison, because that may be a result: only an entry
    that also keeps a second poison is unwritten. */
 static int results_check_written(struct computation *c, const char *results, cugen_error *err) {
@@ -223,8 +204,16 @@ static int results_check_written(struct computation *c, const char *results, cug
   char *again = malloc(d->results_bytes);
   int status = again ? results_run_once(c, poisons[1], again, err) : error_memory(err);
   const struct kernel_argument *a = status ? NULL : output_unwritten(d, results, again, &entry);
-  if (a) status = refuse_unwritten(d, a, entry, err);
   free(again);
+  if (!a) return status;
+  struct text place = {0};
+  verify_place(a, samples_flat(&d->samples, entry), &place);
+  status = error_set(
+      err, CUGEN_ERROR_CONFIG,
+      "it does not write %s: thread t < sample_count stores element samples[t] (t where samples is "
+      "null) of every output that has such an element",
+      text_get(&place));
+  text_free(&place);
   return status;
 }
 

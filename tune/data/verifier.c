@@ -24,18 +24,18 @@ struct verifier {
   size_t extra_count;
 };
 
-static void find_output(struct verifier *v, const struct kernel_spec *spec) {
-  for (size_t i = 0; i < spec->argument_count; i++) {
-    const struct kernel_argument *a = &spec->arguments[i];
+int verifier_open(struct device *device, const struct dataset *d,
+                  const struct dataset_request *request, struct verifier **out, cugen_error *err) {
+  struct verifier *v = calloc(1, sizeof *v);
+  *out = NULL;
+  if (!v) return error_memory(err);
+  v->name = request->verify.name;
+  for (size_t i = 0; i < d->spec.argument_count; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
     if (!results_has_output(a) || element_count(a) <= v->count) continue;
     v->output = a;
     v->count = element_count(a);
   }
-}
-
-static int verifier_prepare(struct device *device, struct verifier *v, const struct dataset *d,
-                            const struct dataset_request *request, cugen_error *err) {
-  find_output(v, &d->spec);
   int status = v->output ? dataset_give_before(device, d, v->before, v->extra, &v->extra_count, err)
                          : error_set(err, CUGEN_ERROR_CONFIG, "the kernel has no output to verify");
   if (!status)
@@ -45,16 +45,6 @@ static int verifier_prepare(struct device *device, struct verifier *v, const str
   if (!status)
     status = plan_open(device, request->verify.spec, request->verify.compiled, &v->plan, err);
   if (!status) status = call_bind(v->plan, d->sets[0], v->extra, v->extra_count, &v->call, err);
-  return status;
-}
-
-int verifier_open(struct device *device, const struct dataset *d,
-                  const struct dataset_request *request, struct verifier **out, cugen_error *err) {
-  struct verifier *v = calloc(1, sizeof *v);
-  *out = NULL;
-  if (!v) return error_memory(err);
-  v->name = request->verify.name;
-  int status = verifier_prepare(device, v, d, request, err);
   if (status) {
     error_prefix(err, "the verify kernel %s", v->name);
     verifier_close(device, v);
@@ -78,21 +68,17 @@ size_t verifier_bytes(const struct verifier *v) {
   return (size_t)v->count * sizeof(double);
 }
 
-/* The poison has all bits set, unlike the usual NaNs. */
-static bool is_unwritten(const double *error) {
-  uint64_t bits;
-  memcpy(&bits, error, sizeof bits);
-  return bits == UINT64_MAX;
-}
-
 /* Describes the first wrong element, whose error is `error`. */
 static int verifier_describe(const struct verifier *v, const struct verify_tally *tally,
                              double error, cugen_error *err) {
   struct text text = {0};
+  uint64_t bits;
+  memcpy(&bits, &error, sizeof bits);
+  const bool unwritten = bits == UINT64_MAX; /* the poison, unlike the usual NaNs */
   verify_place(v->output, tally->first, &text);
   int status =
       text.failed ? error_memory(err)
-      : is_unwritten(&error)
+      : unwritten
           ? error_set(err, CUGEN_ERROR_WRONG,
                       "the verify kernel %s does not write the error of %s: thread t < count "
                       "writes error[t]",
@@ -126,21 +112,15 @@ static int count_there(const struct verifier *v, struct data_kernels *kernels,
   return status;
 }
 
-static int verifier_launch(struct device *device, struct verifier *v, char *doing,
-                           cugen_error *err) {
-  if (doing) snprintf(doing, DATASET_DOING_BYTES, "the verify kernel %s", v->name);
-  int status = call_launch(v->call, err);
-  if (!status) status = device->ops->sync(device, err);
-  if (doing) *doing = '\0';
-  return status;
-}
-
 int verifier_run(struct device *device, struct verifier *v, struct data_kernels *kernels,
                  double *staging, char *doing, double *error, cugen_error *err) {
   struct verify_tally tally = {.first = -1};
   double first = 0;
   int status = device->ops->fill(device, v->errors.device, 0xff, verifier_bytes(v), err);
-  if (!status) status = verifier_launch(device, v, doing, err);
+  if (doing) snprintf(doing, DATASET_DOING_BYTES, "the verify kernel %s", v->name);
+  if (!status) status = call_launch(v->call, err);
+  if (!status) status = device->ops->sync(device, err);
+  dataset_end(doing);
   if (!status) status = device->ops->memory_check(device, &v->errors, err);
   if (!status)
     status = kernels ? count_there(v, kernels, &tally, err)

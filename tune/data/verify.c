@@ -247,14 +247,6 @@ static int compare_rows(void *context, int part, int64_t first, int64_t last, cu
   return CUGEN_OK;
 }
 
-static void add_tally(const struct verify_tally *part, struct verify_tally *all) {
-  all->errors += part->errors;
-  all->wanted += part->wanted;
-  all->worst = fmax(all->worst, part->worst);
-  if (all->wrong == 0) all->first = part->first;
-  all->wrong += part->wrong;
-}
-
 static void compare_all(const struct kernel_argument *o, const void *got, const void *want,
                         struct verify_tally *tally) {
   struct rows rows = {
@@ -262,7 +254,14 @@ static void compare_all(const struct kernel_argument *o, const void *got, const 
   cugen_error none; /* compare_rows does not fail */
   for (int i = 0; i < PARALLEL_MOST; i++) rows.tallies[i].first = -1;
   parallel_for(element_count(o) / rows.length, rows.length, compare_rows, &rows, &none);
-  for (int i = 0; i < PARALLEL_MOST; i++) add_tally(&rows.tallies[i], tally);
+  for (int i = 0; i < PARALLEL_MOST; i++) {
+    const struct verify_tally *part = &rows.tallies[i];
+    tally->errors += part->errors;
+    tally->wanted += part->wanted;
+    tally->worst = fmax(tally->worst, part->worst);
+    if (tally->wrong == 0) tally->first = part->first;
+    tally->wrong += part->wrong;
+  }
 }
 
 /* ---- What to say ---------------------------------------------------------------------------- */
@@ -341,25 +340,20 @@ static int describe_wrong(const struct kernel_argument *o, const struct verify_t
   return status;
 }
 
-/* Checks the norm. A NaN does not pass. */
-static int check_norm(const struct kernel_argument *o, const struct verify_tally *tally,
-                      double *error, cugen_error *err) {
-  double wrong = sqrt(tally->errors), wanted = sqrt(tally->wanted), r = wrong / (o->norm * wanted);
-  if (o->norm <= 0 || wrong == 0.0) return CUGEN_OK;
-  if (!(r <= *error)) *error = isnan(r) ? (double)INFINITY : r;
-  if (r <= 1.0) return CUGEN_OK;
-  return error_set(
-      err, CUGEN_ERROR_WRONG,
-      "%s is off as a whole: the norm of the error is %.3g of that of the result (norm %.3g)",
-      o->name, wrong / wanted, o->norm);
-}
-
 int verify_judge(const struct kernel_argument *o, const struct verify_tally *tally,
                  const struct samples *samples, const void *got, const void *want, double *error,
                  cugen_error *err) {
   if (tally->worst > *error) *error = tally->worst;
-  return tally->wrong ? describe_wrong(o, tally, samples, got, want, err)
-                      : check_norm(o, tally, error, err);
+  if (tally->wrong) return describe_wrong(o, tally, samples, got, want, err);
+  const double wrong = sqrt(tally->errors), wanted = sqrt(tally->wanted);
+  if (o->norm <= 0 || wrong == 0.0) return CUGEN_OK;
+  const double r = wrong / (o->norm * wanted);
+  if (!(r <= *error)) *error = isnan(r) ? (double)INFINITY : r;
+  if (r <= 1.0) return CUGEN_OK; /* a NaN does not pass */
+  return error_set(
+      err, CUGEN_ERROR_WRONG,
+      "%s is off as a whole: the norm of the error is %.3g of that of the result (norm %.3g)",
+      o->name, wrong / wanted, o->norm);
 }
 
 void verify_count(const struct kernel_argument *o, const void *got, const void *want,
