@@ -103,29 +103,21 @@ static double power_in(int64_t size) {
   return power;
 }
 
-static double volume(const int64_t *sizes, size_t count) {
-  double product = 1;
-  for (size_t i = 0; i < count; i++) product *= (double)sizes[i];
-  return product;
-}
-
-static double least_power(uint64_t each, const int64_t *sizes, size_t count) {
-  double least = PORTFOLIO_MOST_POWER;
-  for (size_t i = 0; i < count && i < MOST_BITS; i++)
-    if (each >> i & 1) least = fmin(least, power_in(sizes[i]));
-  return least;
-}
-
 double portfolio_feature_of(const struct portfolio_feature *f, const int64_t *sizes, size_t count) {
+  double product = 1, least = PORTFOLIO_MOST_POWER;
   switch (f->kind) {
   case FEATURE_SIZE: return (double)sizes[f->a];
   case FEATURE_PRODUCT: return (double)sizes[f->a] * (double)sizes[f->b];
-  case FEATURE_VOLUME: return volume(sizes, count);
+  case FEATURE_VOLUME:
+    for (size_t i = 0; i < count; i++) product *= (double)sizes[i];
+    return product;
   case FEATURE_TILES: return tiles(sizes[f->a]) * tiles(sizes[f->b]);
   case FEATURE_RATIO: return (double)sizes[f->a] / (double)sizes[f->b];
   case FEATURE_MULTIPLES: break;
   }
-  return least_power(f->each, sizes, count);
+  for (size_t i = 0; i < count && i < MOST_BITS; i++)
+    if (f->each >> i & 1) least = fmin(least, power_in(sizes[i]));
+  return least;
 }
 
 /* ---- Thresholds ----------------------------------------------------------------------------- */
@@ -139,28 +131,21 @@ static double multiple_within(double low, double high, double unit) {
   return unit * fmin(fmax(round(middle / unit), first), last);
 }
 
-/* Returns a power of two in [low, high), because most sizes are powers of two; without one, or if
-   low is below 1, a multiple of the largest possible power of ten. */
-static double round_within(double low, double high) {
-  const double power = low >= 1 ? exp2(ceil(0.5 * (log2(low) + log2(high)) - 0.5)) : NAN;
-  if (power >= low && power < high) return power;
-  double unit = 1;
+double portfolio_threshold(const struct portfolio_feature *f, double low, double high) {
+  const double exact = 0x1p53;
+  if (f->kind == FEATURE_MULTIPLES) return high - 1;
+  /* A power of two is preferred, because most sizes are powers of two. */
+  const double power = exp2(ceil(0.5 * (log2(low) + log2(high)) - 0.5));
+  const bool between = power >= low && power < high;
+  if (f->kind == FEATURE_RATIO)
+    return between && power <= 0x1p30 && power >= 0x1p-30 ? power : (double)NAN;
+  if (!(fabs(low) < exact) || !(fabs(high) < exact)) return NAN;
+  if (low >= 1 && between) return power;
+  double unit = 1; /* the largest possible power of ten */
   while (unit < 1e18 && !isnan(multiple_within(low, high, 10 * unit)) &&
          multiple_within(low, high, 10 * unit) != 0)
     unit *= 10;
   return multiple_within(low, high, unit);
-}
-
-double portfolio_threshold(const struct portfolio_feature *f, double low, double high) {
-  const double exact = 0x1p53;
-  if (f->kind == FEATURE_RATIO) {
-    const double power = exp2(ceil(0.5 * (log2(low) + log2(high)) - 0.5));
-    const bool told = power >= low && power < high && power <= 0x1p30 && power >= 0x1p-30;
-    return told ? power : (double)NAN;
-  }
-  if (f->kind == FEATURE_MULTIPLES) return high - 1;
-  if (!(fabs(low) < exact) || !(fabs(high) < exact)) return NAN;
-  return round_within(low, high);
 }
 
 /* ---- As expressions ------------------------------------------------------------------------- */
@@ -175,9 +160,8 @@ static void print_ratio(const char *a, const char *b, double threshold, struct t
     text_addf(out, "%s <= %s", a, b);
 }
 
-/* Prints "M % 8 ~= 0 or N % 8 ~= 0". */
-static void print_multiples(uint64_t each, const struct portfolio_matrix *m, int of,
-                            struct text *out) {
+void portfolio_print_multiples(uint64_t each, int of, const struct portfolio_matrix *m,
+                               struct text *out) {
   const char *between = "";
   for (size_t i = 0; i < m->sizes && i < MOST_BITS; i++) {
     if (!(each >> i & 1)) continue;
@@ -199,7 +183,9 @@ void portfolio_feature_print(const struct portfolio_feature *f, const struct por
     text_addf(out, "ceil_div(%s, %d) * ceil_div(%s, %d)", a, PORTFOLIO_TILE, b, PORTFOLIO_TILE);
     break;
   case FEATURE_RATIO: print_ratio(a, b, threshold, out); return;
-  case FEATURE_MULTIPLES: print_multiples(f->each, m, 1 << (int)(threshold + 1), out); return;
+  case FEATURE_MULTIPLES:
+    portfolio_print_multiples(f->each, 1 << (int)(threshold + 1), m, out);
+    return;
   }
   text_addf(out, " <= %.0f", threshold);
 }

@@ -48,4 +48,9 @@ void portfolio_feature_print(const struct portfolio_feature *feature,
                              const struct portfolio_matrix *matrix, double threshold,
                              struct text *out);
 
+/* Prints the condition that a size of `each` (sizes as bits by index) is no multiple of `of`, such
+   as "M % 8 ~= 0 or N % 8 ~= 0". */
+void portfolio_print_multiples(uint64_t each, int of, const struct portfolio_matrix *matrix,
+                               struct text *out);
+
 #endif

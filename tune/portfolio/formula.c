@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/value.h"
+#include "features.h"
 
 enum { LEAST_KNOWN = 3, MOST_UNKNOWNS = FORMULA_MOST_RAGGED + 1 };
 
@@ -350,19 +351,15 @@ static double round_off(double value) {
    time on every problem, and factors that differ from 1 by at most least_factor, are left out. */
 static const double least_share = 0.005, least_factor = 0.01;
 
-static bool formula_matters(const struct fitter *f, const struct portfolio_formula *formula,
-                            size_t term) {
-  for (size_t r = 0; r < f->rows; r++)
-    if (term_times(formula, f->m, term, sizes_of(f, r), formula->terms[term]) >
-        least_share * portfolio_formula_of(formula, f->m, sizes_of(f, r)))
-      return true;
-  return false;
-}
-
 static void round_all(const struct fitter *f, struct portfolio_formula *formula) {
   size_t kept = 0;
-  for (size_t t = 0; t < FORMULA_TERMS; t++)
-    formula->terms[t] = formula_matters(f, formula, t) ? round_off(formula->terms[t]) : 0;
+  for (size_t t = 0; t < FORMULA_TERMS; t++) {
+    bool matters = false;
+    for (size_t r = 0; r < f->rows && !matters; r++)
+      matters = term_times(formula, f->m, t, sizes_of(f, r), formula->terms[t]) >
+                least_share * portfolio_formula_of(formula, f->m, sizes_of(f, r));
+    formula->terms[t] = matters ? round_off(formula->terms[t]) : 0;
+  }
   for (size_t i = 0; i < formula->ragged_count; i++) {
     formula->ragged[i].factor = round_off(formula->ragged[i].factor);
     if (fabs(formula->ragged[i].factor - 1) > least_factor)
@@ -418,20 +415,6 @@ static void print_group(const struct portfolio_formula *f, const struct portfoli
   if (any) *between = " + ";
 }
 
-static void print_ragged(const struct portfolio_ragged *ragged, const struct portfolio_matrix *m,
-                         struct text *out) {
-  const char *between = "";
-  text_add(out, " * select(");
-  for (size_t s = 0; s < m->sizes && s < 64; s++) {
-    if (!(ragged->sizes >> s & 1)) continue;
-    text_addf(out, "%s%s %% %d ~= 0", between, m->names[s], ragged->of);
-    between = " or ";
-  }
-  text_add(out, ", ");
-  formula_print_number(ragged->factor, out);
-  text_add(out, ", 1.0)");
-}
-
 void portfolio_formula_print(const struct portfolio_formula *f, const struct portfolio_matrix *m,
                              struct text *out) {
   const char *between = "";
@@ -440,7 +423,13 @@ void portfolio_formula_print(const struct portfolio_formula *f, const struct por
   for (size_t t = 0; t < FORMULA_TERMS;) print_group(f, m, &t, &between, out);
   if (!*between) text_add(out, "0.0");
   text_add(out, f->ragged_count ? ")" : "");
-  for (size_t i = 0; i < f->ragged_count; i++) print_ragged(&f->ragged[i], m, out);
+  for (size_t i = 0; i < f->ragged_count; i++) {
+    text_add(out, " * select(");
+    portfolio_print_multiples(f->ragged[i].sizes, f->ragged[i].of, m, out);
+    text_add(out, ", ");
+    formula_print_number(f->ragged[i].factor, out);
+    text_add(out, ", 1.0)");
+  }
 }
 
 /* ---- Fitting and evaluating ----------------------------------------------------------------- */

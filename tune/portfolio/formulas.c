@@ -84,18 +84,6 @@ static int validate(const struct fitting *f, const bool *rows, size_t *honest, s
   return status;
 }
 
-static int formulas_fit(const struct fitting *f, const bool *rows, size_t *honest, size_t *part,
-                        bool *others, struct portfolio_formulas *out, cugen_error *err) {
-  const size_t problems = f->m->problems;
-  int status = validate(f, rows, honest, part, others, &out->way, err);
-  if (!status) status = fit_all(f, rows, err);
-  for (size_t p = 0; p < problems && !status; p++) {
-    out->least[p] = find_least(f, p, out->way);
-    out->honest[p] = !rows || rows[p] ? honest[out->way * problems + p] : out->least[p];
-  }
-  return status;
-}
-
 /* Returns true if a size is named "least", which would change the meaning of "least" in a rule. */
 static bool has_size_least(const struct portfolio_matrix *m) {
   for (size_t s = 0; s < m->sizes; s++)
@@ -117,7 +105,12 @@ int portfolio_formulas_fit(const struct portfolio_matrix *m, const bool *rows, c
   bool *others = calloc(m->problems + 1, sizeof *others);
   const bool good = out->of && out->least && out->honest && honest && part && others;
   const struct fitting f = {m, chosen, count, out->of};
-  int status = good ? formulas_fit(&f, rows, honest, part, others, out, err) : error_memory(err);
+  int status = good ? validate(&f, rows, honest, part, others, &out->way, err) : error_memory(err);
+  if (!status) status = fit_all(&f, rows, err);
+  for (size_t p = 0; p < m->problems && !status; p++) {
+    out->least[p] = find_least(&f, p, out->way);
+    out->honest[p] = !rows || rows[p] ? honest[out->way * m->problems + p] : out->least[p];
+  }
   free(honest);
   free(part);
   free(others);

@@ -212,15 +212,6 @@ static void choose_doubts(struct validation *v) {
     v->trusts = with;
 }
 
-/* Marks the numbers of leaves that are nearly the best for problems left out; with few problems,
-   all numbers. */
-static void admit(const struct validation *v, bool *admitted) {
-  const double least = least_cost(v);
-  for (size_t leaves = 1; leaves <= v->leaves; leaves++)
-    admitted[leaves] =
-        v->m->problems < FEW || held_cost(v, leaves) <= least + slack * (double)v->m->problems;
-}
-
 /* ---- Learning from all problems ------------------------------------------------------------- */
 
 static double tuned_cost(const struct service *s, const struct portfolio_tree *tree, size_t leaves,
@@ -231,21 +222,20 @@ static double tuned_cost(const struct service *s, const struct portfolio_tree *t
   return sum;
 }
 
-/* Returns the fewest admitted leaves that serve the problems nearly as well as any admitted
-   number. */
+/* Returns the fewest admitted leaves that serve the problems nearly as well as any admitted number.
+   Admitted are the numbers of leaves that are nearly the best for problems left out; with few
+   problems, all numbers. */
 static size_t choose_leaves(const struct validation *v, const struct portfolio_tree *tree,
                             const struct service *service) {
-  bool admitted[MOST_LEAVES + 1] = {false};
+  const double problems = (double)v->m->problems, least_held = least_cost(v);
   double costs[MOST_LEAVES + 1], least = INFINITY;
   size_t leaves = 1;
-  admit(v, admitted);
   for (size_t i = 1; i <= v->leaves; i++) {
-    costs[i] = admitted[i] ? tuned_cost(service, tree, i, v->doubts) : (double)INFINITY;
+    const bool admitted = v->m->problems < FEW || held_cost(v, i) <= least_held + slack * problems;
+    costs[i] = admitted ? tuned_cost(service, tree, i, v->doubts) : (double)INFINITY;
     least = fmin(least, costs[i]);
   }
-  while (leaves < v->leaves &&
-         costs[leaves] > least + PORTFOLIO_NEGLIGIBLE * (double)v->m->problems)
-    leaves++;
+  while (leaves < v->leaves && costs[leaves] > least + PORTFOLIO_NEGLIGIBLE * problems) leaves++;
   return leaves;
 }
 
@@ -335,27 +325,24 @@ static void except(const struct service *s, struct portfolio_learnt *out, struct
   }
 }
 
-/* Prints "select(M == 64 and N == 1000, 3, ", to be followed by the rule. */
-static void print_exceptions(const struct portfolio_matrix *m, const struct exceptions *e,
-                             const struct portfolio_learnt *learnt, struct text *out) {
-  for (size_t i = 0; i < e->count; i++) {
-    const char *between = i ? "" : "select(";
-    for (size_t s = 0; s < m->sizes; s++) {
-      text_addf(out, "%s%s == %" PRId64, between, m->names[s], portfolio_value(m, e->at[i], s));
-      between = " and ";
-    }
-    text_addf(out, ", %zu, ", learnt->given[e->at[i]]);
-  }
-}
-
 /* ---- The rule ------------------------------------------------------------------------------- */
 
+/* Prints the rule, which begins with the exceptions, such as "select(M == 64 and N == 1000, 3, ",
+   and the formulas. */
 static int print_rule(const struct portfolio_matrix *m, const struct portfolio_tree *tree,
                       const struct portfolio_formulas *formulas,
                       const struct exceptions *exceptions, struct portfolio_learnt *out,
                       cugen_error *err) {
   bool failed = false;
-  print_exceptions(m, exceptions, out, &out->rule);
+  for (size_t i = 0; i < exceptions->count; i++) {
+    const size_t p = exceptions->at[i];
+    const char *between = i ? "" : "select(";
+    for (size_t s = 0; s < m->sizes; s++) {
+      text_addf(&out->rule, "%s%s == %" PRId64, between, m->names[s], portfolio_value(m, p, s));
+      between = " and ";
+    }
+    text_addf(&out->rule, ", %zu, ", out->given[p]);
+  }
   portfolio_tree_print(tree, out->leaves, m, out->count, &out->rule);
   if (exceptions->count) text_add_char(&out->rule, ')');
   for (size_t i = 0; i < out->count && formulas->of; i++) {

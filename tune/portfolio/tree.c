@@ -125,23 +125,18 @@ static void try_feature(struct grower *g, struct leaf *leaf, const double *prior
   }
 }
 
-/* Computes by choice the mean cost of the problems in and around the leaf. Each cost counts at most
-   as PORTFOLIO_FAR_OFF. */
-static void average_near(const struct grower *g, const struct leaf *leaf, double *out) {
-  for (size_t c = 0; c < g->choices; c++) {
-    out[c] = weight_of_prior * leaf->prior[c];
-    for (size_t i = 0; i < leaf->count; i++)
-      out[c] += fmin(g->costs[g->order[leaf->first + i] * g->choices + c], PORTFOLIO_FAR_OFF);
-    out[c] /= (double)leaf->count + weight_of_prior;
-  }
-}
-
 /* Computes the leaf's cost and its best split, and returns its choice. inner: receives the prior
-   for the parts of the leaf. */
+   for the parts of the leaf: by choice, the mean cost of the problems in and around the leaf, where
+   each cost counts at most as PORTFOLIO_FAR_OFF. */
 static size_t measure_leaf(struct grower *g, struct leaf *leaf, double *inner) {
   sum_costs(g, leaf, g->after);
   const size_t choice = best_choice(g->after, leaf->prior, g->choices);
-  average_near(g, leaf, inner);
+  for (size_t c = 0; c < g->choices; c++) {
+    inner[c] = weight_of_prior * leaf->prior[c];
+    for (size_t i = 0; i < leaf->count; i++)
+      inner[c] += fmin(g->costs[g->order[leaf->first + i] * g->choices + c], PORTFOLIO_FAR_OFF);
+    inner[c] /= (double)leaf->count + weight_of_prior;
+  }
   leaf->cost = g->after[choice];
   leaf->gain = 0;
   for (size_t f = 0; f < g->tree->feature_count && leaf->depth < MOST_DEPTH; f++)
@@ -322,17 +317,9 @@ size_t portfolio_tree_says(const struct portfolio_tree *tree, size_t leaves,
   return tree->nodes[at].choice;
 }
 
-static void mark_choices(const struct portfolio_tree *tree, size_t leaves, size_t at, bool *used) {
-  if (is_leaf(tree, leaves, at)) {
-    used[tree->nodes[at].choice] = true;
-    return;
-  }
-  mark_choices(tree, leaves, tree->nodes[at].low, used);
-  mark_choices(tree, leaves, tree->nodes[at].high, used);
-}
-
 void portfolio_tree_choices(const struct portfolio_tree *tree, size_t leaves, bool *used) {
-  mark_choices(tree, leaves, 0, used);
+  for (size_t node = 0; node < tree->count && node < 2 * leaves - 1; node++)
+    if (is_leaf(tree, leaves, node)) used[tree->nodes[node].choice] = true;
 }
 
 /* Returns the only choice below the node, or SIZE_MAX if there are several. */
