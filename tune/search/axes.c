@@ -90,12 +90,6 @@ static const struct config_implementation *implementation(const struct axes *a, 
   return a->implementations[i].implementation;
 }
 
-static size_t most_axes(const struct axes *a) {
-  size_t most = 1;
-  for (size_t i = 0; i < a->implementation_count; i++) most += implementation(a, i)->tunable_count;
-  return most;
-}
-
 static bool axes_collect(struct axes *a) {
   a->first = a->count = a->implementation_count > 1;
   for (size_t i = 0; i < a->implementation_count; i++)
@@ -148,36 +142,31 @@ static bool fits(const struct axes *a) {
   return fit;
 }
 
-static bool axes_open_all(struct axes *a) {
-  size_t most = most_axes(a);
-  a->all = calloc(most, sizeof *a->all);
-  a->axes = calloc(most, sizeof *a->axes);
-  a->own = calloc(a->implementation_count + 1, sizeof *a->own);
-  if (!a->all || !a->axes || !a->own || !axes_collect(a)) return false;
-  return !fits(a) || (map_all(a) && fill_axes(a));
-}
-
 struct axes *axes_open(const struct space *space) {
   struct axes *a = calloc(1, sizeof *a);
   if (!a) return NULL;
   a->space = space;
   a->implementations = space_implementations(space, &a->implementation_count);
-  if (axes_open_all(a)) return a;
+  size_t most = 1;
+  for (size_t i = 0; i < a->implementation_count; i++) most += implementation(a, i)->tunable_count;
+  a->all = calloc(most, sizeof *a->all);
+  a->axes = calloc(most, sizeof *a->axes);
+  a->own = calloc(a->implementation_count + 1, sizeof *a->own);
+  if (a->all && a->axes && a->own && axes_collect(a) && (!fits(a) || (map_all(a) && fill_axes(a))))
+    return a;
   axes_close(a);
   return NULL;
 }
 
-static void close_own(const struct axes *a, size_t i) {
-  for (size_t t = 0; a->own[i] && t < implementation(a, i)->tunable_count; t++) {
-    free(a->own[i][t].positions);
-    free(a->own[i][t].places);
-  }
-  free(a->own[i]);
-}
-
 void axes_close(struct axes *a) {
   if (!a) return;
-  for (size_t i = 0; i < a->implementation_count && a->own; i++) close_own(a, i);
+  for (size_t i = 0; i < a->implementation_count && a->own; i++) {
+    for (size_t t = 0; a->own[i] && t < implementation(a, i)->tunable_count; t++) {
+      free(a->own[i][t].positions);
+      free(a->own[i][t].places);
+    }
+    free(a->own[i]);
+  }
   for (size_t i = 0; i < a->count && a->all; i++) {
     free(a->all[i].values);
     free(a->all[i].numbers);

@@ -153,16 +153,14 @@ void search_report(struct strategy *s, uint64_t index, double cost) {
   }
 }
 
-static bool is_contradicted(const struct strategy *s, unsigned source) {
-  return s->sources[source].known >= HEARD &&
-         s->sources[source].others < clearly_better * s->sources[source].best;
-}
-
 static bool prior_next(struct strategy *s, uint64_t *index) {
   while (s->prior_at < s->prior_count) {
     const struct strategy_prior *prior = &s->priors[s->prior_at++];
+    const bool contradicted =
+        s->sources[prior->source].known >= HEARD &&
+        s->sources[prior->source].others < clearly_better * s->sources[prior->source].best;
     *index = prior->index;
-    if (!is_contradicted(s, prior->source) && search_give(s, *index)) return true;
+    if (!contradicted && search_give(s, *index)) return true;
   }
   return false;
 }

@@ -128,15 +128,13 @@ static bool model_next(struct surrogate *s, bool elsewhere, uint64_t *index) {
   return isfinite(best.score) && search_give(&s->strategy, best.index);
 }
 
-static size_t spread_candidates(const struct surrogate *s) {
-  const size_t affordable = SPREAD_DISTANCES / (model_rows(s->model) + 1);
-  return affordable > SPREAD ? SPREAD : affordable < SPREAD_LEAST ? SPREAD_LEAST : affordable;
-}
-
 static bool spread_next(struct surrogate *s, uint64_t *index) {
-  const size_t candidates = s->strategy.total ? spread_candidates(s) : 0;
+  const size_t affordable = SPREAD_DISTANCES / (model_rows(s->model) + 1);
+  const size_t candidates = affordable > SPREAD         ? SPREAD
+                            : affordable < SPREAD_LEAST ? SPREAD_LEAST
+                                                        : affordable;
   double most = -1;
-  for (size_t i = 0; i < candidates; i++) {
+  for (size_t i = 0; i < candidates && s->strategy.total; i++) {
     uint64_t one = search_variant(&s->strategy, population_draw(&s->state, s->strategy.total));
     double distance = search_is_new(&s->strategy, one) ? model_distance(s->model, one) : -1;
     if (distance > most) most = distance, *index = one;
@@ -152,15 +150,12 @@ static bool look_elsewhere(struct surrogate *s) {
   return ++s->turn % ELSEWHERE == 0 || population_draw(&s->state, 2 * (idle + PATIENCE)) < idle;
 }
 
-static bool learnt_next(struct surrogate *s, uint64_t *index) {
-  if (!model_ready(s->model)) return spread_next(s, index);
-  return model_next(s, look_elsewhere(s), index);
-}
-
 static bool surrogate_next(struct strategy *strategy, uint64_t *index) {
   struct surrogate *s = (struct surrogate *)strategy;
-  bool found = search_first(strategy, index) || (s->model && learnt_next(s, index)) ||
-               search_random(strategy, index);
+  bool found = search_first(strategy, index);
+  if (!found && s->model)
+    found = model_ready(s->model) ? model_next(s, look_elsewhere(s), index) : spread_next(s, index);
+  if (!found) found = search_random(strategy, index);
   if (found && s->model) model_expect(s->model, *index);
   return found;
 }

@@ -35,18 +35,6 @@ static bool is_about_values(const char *line, size_t length) {
   return false;
 }
 
-/* Returns true if the compile failed with the diagnostic of the first record, or is the first, and
-   the diagnostic is not about values. */
-static bool is_alike(struct alike *alike, const struct cache_record *record) {
-  size_t length;
-  const char *line =
-      record->outcome == CUGEN_OUTCOME_COMPILE ? first_diagnostic(record->reason, &length) : NULL;
-  if (!line || is_about_values(line, length)) return false;
-  if (!alike->diagnostic) alike->diagnostic = strndup(line, length);
-  return alike->diagnostic && strlen(alike->diagnostic) == length &&
-         memcmp(alike->diagnostic, line, length) == 0;
-}
-
 /* Marks the variant's value on each axis by the bit of its position modulo 64. */
 static void mark_values(const struct axes *axes, uint64_t index, uint64_t *marks) {
   struct strategy_space space = {0};
@@ -72,8 +60,14 @@ static void mark_space(const struct tuner_run *run, const struct axes *axes, uin
 void alike_note(struct alike *alike, const struct axes *axes, uint64_t index,
                 const struct cache_record *record) {
   if (alike->other) return;
-  alike->other = !is_alike(alike, record);
   alike->count++;
+  size_t length;
+  const char *line =
+      record->outcome == CUGEN_OUTCOME_COMPILE ? first_diagnostic(record->reason, &length) : NULL;
+  if (line && is_about_values(line, length)) line = NULL;
+  if (line && !alike->diagnostic) alike->diagnostic = strndup(line, length);
+  alike->other = !line || !alike->diagnostic || strlen(alike->diagnostic) != length ||
+                 memcmp(alike->diagnostic, line, length) != 0;
   if (!alike->other) mark_values(axes, index, alike->seen);
 }
 

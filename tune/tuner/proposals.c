@@ -55,13 +55,6 @@ static const struct space_implementation *library_at(const struct space *space, 
   return *at < count ? &all[(*at)++] : NULL;
 }
 
-static bool is_library(const struct tuner_run *run, uint64_t index) {
-  size_t count;
-  const struct space_implementation *all = space_implementations(run->target->space, &count);
-  const size_t i = run_implementation(run, index);
-  return i < count && all[i].implementation->library;
-}
-
 static size_t count_libraries(const struct space *space) {
   const struct space_implementation *one;
   size_t count = 0;
@@ -132,9 +125,12 @@ void proposals_close(struct proposals *p) {
 /* ---- What results show ---------------------------------------------------------------------- */
 
 void proposals_tell(struct proposals *p, uint64_t index, const struct cache_record *record) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(p->run->target->space, &count);
+  const size_t i = run_implementation(p->run, index);
   alike_note(&p->alike, p->axes, index, record);
   best_note(&p->best, p->run, index, record);
-  if (is_library(p->run, index)) return;
+  if (i < count && all[i].implementation->library) return;
   p->ops->report(p->strategy, index,
                  run_accepts(p->run, record) ? run_search_cost(p->run, record) : (double)INFINITY,
                  record->compile_seconds + record->measure_seconds);

@@ -44,29 +44,26 @@ static void judge_runner(struct race_runner *r, const struct race_runner *leader
   r->state = mean - half > margin ? RACE_SLOWER : mean + half < margin ? RACE_TIED : RACE_OPEN;
 }
 
-static size_t find_leader(struct race *race) {
-  size_t leader = race->count;
+bool race_judge(struct race *race, double tie) {
+  bool over = true;
+  race->leader = race->count;
   for (size_t i = 0; i < race->count; i++) {
     struct race_runner *r = &race->runners[i];
     if (r->rounds) r->median = median(r);
     if (r->state != RACE_SLOWER &&
-        (leader == race->count || r->median < race->runners[leader].median))
-      leader = i;
+        (race->leader == race->count || r->median < race->runners[race->leader].median))
+      race->leader = i;
   }
-  return leader;
-}
-
-bool race_judge(struct race *race, double tie) {
-  bool over = true;
-  race->leader = find_leader(race);
   if (race->leader == race->count || race->runners[race->leader].rounds < RACE_LEAST_ROUNDS)
     return !race->count;
+  struct race_runner *leader = &race->runners[race->leader];
   for (size_t i = 0; i < race->count; i++) {
     struct race_runner *r = &race->runners[i];
-    if (i != race->leader) judge_runner(r, &race->runners[race->leader], log(tie));
-    over &= i == race->leader || r->state != RACE_OPEN;
+    if (r == leader) continue;
+    judge_runner(r, leader, log(tie));
+    over &= r->state != RACE_OPEN;
   }
-  race->runners[race->leader].state = RACE_TIED;
-  race->runners[race->leader].behind = 1;
-  return over || race->runners[race->leader].rounds == RACE_ROUNDS;
+  leader->state = RACE_TIED;
+  leader->behind = 1;
+  return over || leader->rounds == RACE_ROUNDS;
 }

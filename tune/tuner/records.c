@@ -67,23 +67,18 @@ static bool deserves_more(const cugen_tune_options *options, const struct cache_
          options->variant_timeout > record->measure_seconds;
 }
 
-/* Returns a record that shows that the variant is wrong, which counts more than any prediction. */
-static const struct cache_record *find_wrong(const struct tune_target *target,
-                                             const char *variant) {
-  const struct cache_record *failed = NULL;
-  cugen_error ignored;
-  if (!target->find_failure || target->find_failure(target->failures, variant, &failed, &ignored))
-    return NULL;
-  return failed && cache_record_is_refuted(failed) ? failed : NULL;
-}
-
 /* Returns a record that shows that the variant is wrong, or the known record of exactly this kernel
    unless it deserves more time, or NULL. */
 static const struct cache_record *find_current(const struct run_records *r,
                                                const struct kernel_spec *spec) {
   const struct tune_target *target = r->run->target;
-  const struct cache_record *wrong = find_wrong(target, spec->variant);
-  if (wrong) return wrong;
+  const struct cache_record *failed = NULL;
+  cugen_error ignored;
+  /* A record that shows that the variant is wrong counts more than any prediction. */
+  if (target->find_failure &&
+      target->find_failure(target->failures, spec->variant, &failed, &ignored) == CUGEN_OK &&
+      failed && cache_record_is_refuted(failed))
+    return failed;
   for (size_t i = place_of(r, spec->variant); is_record_of(r, i, spec->variant); i++)
     if (cache_record_is_of(&r->known[i], spec, target->config->objective, target->predicted) &&
         !deserves_more(r->run->options, &r->known[i]))

@@ -70,13 +70,6 @@ static int ask_claims(const struct sharing *s, struct cache_claim *claims, size_
   return cache_claim(target->cache, &target->key, &terms, claims, count, err);
 }
 
-static int sharing_wait_for(struct sharing *s, const struct candidate *c, cugen_error *err) {
-  const struct sharing_waiting one = {c->index, strdup(c->real.variant), c->real.hash, 0};
-  if (one.variant && ARRAY_ADD(s->waiting, s->count, one)) return CUGEN_OK;
-  free(one.variant);
-  return error_memory(err);
-}
-
 /* Handles the answer to a candidate's claim: the candidate begins, its record is used, or it
    waits. */
 static int sharing_settle(struct sharing *s, struct candidate *c, enum cache_claim_state state,
@@ -84,8 +77,16 @@ static int sharing_settle(struct sharing *s, struct candidate *c, enum cache_cla
   if (state == CACHE_CLAIM_GRANTED) return queue_begin(s->queue, s->proposals, c, err);
   const struct cache_record *known =
       state == CACHE_CLAIM_RECORDED ? run_records_find(s->records, &c->real) : NULL;
-  int status = known ? CUGEN_OK : sharing_wait_for(s, c, err);
-  if (known) proposals_meet(s->proposals, c->index, known);
+  int status = CUGEN_OK;
+  if (known) {
+    proposals_meet(s->proposals, c->index, known);
+  } else {
+    const struct sharing_waiting one = {c->index, strdup(c->real.variant), c->real.hash, 0};
+    if (!one.variant || !ARRAY_ADD(s->waiting, s->count, one)) {
+      free(one.variant);
+      status = error_memory(err);
+    }
+  }
   candidate_close(&s->run->bench, c);
   return status;
 }
