@@ -156,21 +156,17 @@ void claim_make_error(int status, const cugen_error *why, struct claim_error *ou
   if (status) memcpy(out->message, why->message, strnlen(why->message, sizeof out->message - 1));
 }
 
-/* Returns true if a step may report this error. An interruption, an internal error or a lost device
-   would end more than the data that the step makes. */
-static bool is_a_steps(const struct claim_error *claim) {
+int claim_read_error(const struct claim_error *claim, cugen_error *err) {
+  /* An interruption, an internal error or a lost device would end more than the data that the step
+     makes, so that no step may report it. */
   static const int statuses[] = {
       CUGEN_OK,          CUGEN_ERROR_CONFIG, CUGEN_ERROR_DEVICE, CUGEN_ERROR_MISSING,
       CUGEN_ERROR_WRONG, CUGEN_ERROR_MEMORY, CUGEN_ERROR_IO,     CUGEN_ERROR_USAGE};
+  char message[sizeof claim->message];
   bool known = false;
   for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
     known = known || statuses[i] == claim->status;
-  return known && is_among(possible[false].causes, claim->cause);
-}
-
-int claim_read_error(const struct claim_error *claim, cugen_error *err) {
-  char message[sizeof claim->message];
-  if (!is_a_steps(claim))
+  if (!known || !is_among(possible[false].causes, claim->cause))
     return error_set(err, CUGEN_ERROR_DEVICE, "its process returned a result that cannot be true");
   if (!claim->status) return CUGEN_OK;
   memcpy(message, claim->message, sizeof message - 1);

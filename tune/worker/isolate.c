@@ -21,8 +21,6 @@ struct shared {
   _Alignas(max_align_t) char result[];
 };
 
-/* Closes descriptors, above all the worker's socket, through which a kernel could answer for the
-   worker. */
 static void close_between(unsigned first, unsigned last) {
   if (first > last) return;
 #if defined(SYS_close_range)
@@ -31,18 +29,6 @@ static void close_between(unsigned first, unsigned last) {
   const long most = sysconf(_SC_OPEN_MAX);
   for (unsigned fd = first; fd <= last && fd < (most > 0 ? (unsigned)most : 1024); fd++)
     close((int)fd);
-}
-
-static void close_all_but(int kept) {
-  const unsigned first = STDERR_FILENO + 1, place = kept < (int)first ? first - 1 : (unsigned)kept;
-  if (place > first) close_between(first, place - 1);
-  close_between(place + 1, ~0u);
-}
-
-/* Clears the environment, which may contain secrets that a kernel could print. */
-static void forget_environment(void) {
-  for (char **at = environ; at && *at; at++) explicit_bzero(*at, strlen(*at));
-  clearenv();
 }
 
 struct start {
@@ -54,21 +40,20 @@ struct start {
 
 _Noreturn static void run_step(const struct start *s) {
   if (dup2(s->output, STDOUT_FILENO) < 0 || dup2(s->output, STDERR_FILENO) < 0) _exit(1);
-  close_all_but(s->kept);
-  forget_environment();
+  /* Closes all descriptors but `kept`, above all the worker's socket, through which a kernel could
+     answer for the worker. */
+  const unsigned first = STDERR_FILENO + 1,
+                 place = s->kept < (int)first ? first - 1 : (unsigned)s->kept;
+  if (place > first) close_between(first, place - 1);
+  close_between(place + 1, ~0u);
+  /* The environment may contain secrets that a kernel could print. */
+  for (char **at = environ; at && *at; at++) explicit_bzero(*at, strlen(*at));
+  clearenv();
   setvbuf(stdout, NULL, _IONBF, 0); /* so that text printed before a crash is not lost */
   s->step(s->context, s->shared->result);
   fflush(stdout);
   s->shared->done = 1;
   _exit(0);
-}
-
-static pid_t isolate_start(const struct start *s) {
-  const pid_t parent = getpid(), child = fork();
-  if (child != 0) return child;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1); /* the parent ended before prctl asked for the signal */
-  run_step(s);
 }
 
 /* Byte that separates the outputs. If a kernel prints this byte itself, less of its output is
@@ -126,8 +111,13 @@ static int isolate_run(struct start *s, struct isolate_output *output, cugen_err
   if (pipe2(ends, O_CLOEXEC))
     return error_set(err, CUGEN_ERROR_IO, "a pipe for a variant: %s", strerror(errno));
   s->output = ends[1];
-  const pid_t child = isolate_start(s);
+  const pid_t parent = getpid(), child = fork();
   const int code = errno;
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1); /* the parent ended before prctl asked for the signal */
+    run_step(s);
+  }
   close(ends[1]);
   if (child > 0) isolate_collect(ends[0], output);
   close(ends[0]);

@@ -109,15 +109,6 @@ static int measure_run_group(void *context, cugen_error *err) {
   return status;
 }
 
-/* Restores the sets of the next group. */
-static int renew_group(const struct batch *batch, cugen_error *err) {
-  int status = CUGEN_OK;
-  for (long i = 0; batch->renewal && i < batch->group && !status; i++)
-    status =
-        batch->renewal->run(batch->renewal->context, (batch->next + (size_t)i) % batch->count, err);
-  return status;
-}
-
 /* Returns the most launches in a group: one if caches are overwritten before each launch; as many
    as use each set once if sets are restored; and no more than can be queued if launches are
    held. */
@@ -128,13 +119,15 @@ static long most_in_group(const struct batch *batch) {
 
 static int time_batch(struct batch *batch, double *seconds, cugen_error *err) {
   struct device *device = batch->device;
+  const struct measure_renewal *renewal = batch->renewal;
   const long most = most_in_group(batch);
   int status = CUGEN_OK;
   *seconds = 0;
   for (long left = batch->repeats; left > 0 && !status; left -= batch->group) {
     double spent = 0;
     batch->group = left < most ? left : most;
-    status = renew_group(batch, err);
+    for (long i = 0; renewal && i < batch->group && !status; i++)
+      status = renewal->run(renewal->context, (batch->next + (size_t)i) % batch->count, err);
     if (!status && batch->flush.bytes) status = device->ops->flush(device, &batch->flush, err);
     if (!status)
       status = device->ops->time(device, batch->held, measure_run_group, batch, &spent, err);
@@ -215,15 +208,6 @@ static void measure_take(struct sampling *s, double seconds, long repeats, doubl
   s->most = fmax(s->most, seconds);
 }
 
-static int take_sample(struct batch *batch, struct sampling *s, cugen_error *err) {
-  double seconds = 0, begin = clock_seconds();
-  int status = time_batch(batch, &seconds, err);
-  if (!status)
-    measure_take(s, seconds, batch->repeats, batch->flush.bytes ? clock_seconds() - begin : 0);
-  s->dropped = !status && measure_is_beaten(s->taken, s->least, s->most, s->best);
-  return status;
-}
-
 static bool has_settled(const struct sampling *s) {
   return s->options->few && s->taken >= SETTLED_FROM && s->least >= long_launch &&
          s->most <= s->least * settled;
@@ -232,8 +216,13 @@ static bool has_settled(const struct sampling *s) {
 static int measure_take_samples(struct batch *batch, struct sampling *s, cugen_error *err) {
   int status = CUGEN_OK;
   while (!status && !s->dropped && !has_settled(s) && s->taken < s->wanted &&
-         (s->taken == 0 || s->spent < s->options->seconds))
-    status = take_sample(batch, s, err);
+         (s->taken == 0 || s->spent < s->options->seconds)) {
+    double seconds = 0, begin = clock_seconds();
+    status = time_batch(batch, &seconds, err);
+    if (!status)
+      measure_take(s, seconds, batch->repeats, batch->flush.bytes ? clock_seconds() - begin : 0);
+    s->dropped = !status && measure_is_beaten(s->taken, s->least, s->most, s->best);
+  }
   return status;
 }
 
@@ -249,24 +238,19 @@ static int sample_burst(struct batch *batch, struct sampling *s, cugen_error *er
   return status ? status : measure_take_samples(batch, s, err);
 }
 
-/* Sizes the graph: each buffer set once if sets are restored; otherwise at most MOST_NODES
+/* The graph has each buffer set once if sets are restored. Otherwise it has at most MOST_NODES
    launches: a whole batch or, if that is more, as many as last graph_seconds, at most one for each
-   set. */
-static void size_graph(struct batch *batch) {
+   set. The first replay is no sample, because it uploads the graph to the device. */
+static int sample_graph(struct batch *batch, struct sampling *s, cugen_error *err) {
+  const struct device_ops *ops = batch->device->ops;
+  struct graph *graph = NULL;
+  double ignored;
   const long sets = (long)fmin((double)batch->count, ceil(graph_seconds / batch->once));
   long nodes = batch->repeats > sets ? batch->repeats : sets;
   if (nodes > MOST_NODES) nodes = MOST_NODES;
   if (batch->renewal) nodes = (long)batch->count;
   batch->repeats = (batch->repeats + nodes - 1) / nodes * nodes;
   batch->nodes = batch->group = nodes;
-}
-
-/* The first replay is no sample, because it uploads the graph to the device. */
-static int sample_graph(struct batch *batch, struct sampling *s, cugen_error *err) {
-  const struct device_ops *ops = batch->device->ops;
-  struct graph *graph = NULL;
-  double ignored;
-  size_graph(batch);
   batch->next = 0;
   int status = ops->graph_make(batch->device, measure_run_group, batch, &graph, err);
   if (status) {
@@ -327,17 +311,6 @@ static enum measure_reached judge_load(const struct load *load) {
              : MEASURE_NOT_SETTLED;
 }
 
-static int add_load(struct batch *batch, struct load *load, double *spent, cugen_error *err) {
-  const int at = load->taken % LOAD_SAMPLES;
-  double begin = clock_seconds();
-  int status = time_batch(batch, &load->times[at], err);
-  load->clocks[at] = (struct device_clock){0};
-  if (batch->device->ops->clock) batch->device->ops->clock(batch->device, &load->clocks[at]);
-  *spent += fmax(load->times[at] * (double)batch->repeats, clock_seconds() - begin);
-  load->taken += !status;
-  return status;
-}
-
 double measure_load_limit(double timeout) {
   return timeout > 0 ? fmin(measure_most_load, 0.4 * timeout) : measure_most_load;
 }
@@ -345,23 +318,28 @@ double measure_load_limit(double timeout) {
 /* A variant is dropped as soon as it is beaten, even before the device throttles, because it only
    becomes slower afterwards. */
 static int sample_sustained(struct batch *batch, struct sampling *s, cugen_error *err) {
+  const struct device_ops *ops = batch->device->ops;
   const double most = s->options->load > 0 ? s->options->load : measure_most_load,
                least = fmin(most, measure_least_load);
   struct load load = {.taken = 0};
   double spent = 0;
-  int status = CUGEN_OK;
   batch->repeats = (long)ceil(load_sample / batch->once);
   do {
-    status = add_load(batch, &load, &spent, err);
+    const int at = load.taken % LOAD_SAMPLES;
+    const double begin = clock_seconds();
+    int status = time_batch(batch, &load.times[at], err);
     if (status) return status;
-    const double seconds = load.times[(load.taken - 1) % LOAD_SAMPLES];
-    s->least = fmin(s->least, seconds);
+    load.taken++;
+    load.clocks[at] = (struct device_clock){0};
+    if (ops->clock) ops->clock(batch->device, &load.clocks[at]);
+    spent += fmax(load.times[at] * (double)batch->repeats, clock_seconds() - begin);
+    s->least = fmin(s->least, load.times[at]);
     s->dropped = measure_is_beaten(1, s->least, s->least, s->best);
     s->reached = s->dropped ? MEASURE_NOT_LOADED : judge_load(&load);
   } while (!s->dropped && spent < most && (spent < least || s->reached == MEASURE_NOT_SETTLED));
   for (int i = 0; i < load.taken && i < LOAD_SAMPLES; i++)
     measure_take(s, load.times[i], batch->repeats, 0);
-  return status;
+  return CUGEN_OK;
 }
 
 static int (*const sample_ways[MEASURE_WAYS])(struct batch *batch, struct sampling *s,

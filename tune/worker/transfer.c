@@ -35,7 +35,6 @@ struct transfer {
   const struct transfer_options *options;
   CUdevice handle;
   int sm_count;
-  int lock; /* lock of the GPU */
   CUcontext context;
   CUstream stream;
   CUmodule module;
@@ -54,10 +53,6 @@ struct transfer {
 
 typedef int transfer_step(struct transfer *t, cugen_error *err);
 
-static CUdeviceptr address(const void *pointer) {
-  return (CUdeviceptr)(uintptr_t)pointer;
-}
-
 static int transfer_wait_for_all(struct transfer *t, cugen_error *err) {
   return CHECK(t, err, stream_sync, (t->stream));
 }
@@ -72,7 +67,7 @@ static int copy_by_direction(struct transfer *t, cugen_error *err) {
 
 /* With unified addressing, the driver tells host from device by the address. */
 static int copy_by_address(struct transfer *t, cugen_error *err) {
-  const CUdeviceptr host = address(t->host);
+  const CUdeviceptr host = (CUdeviceptr)(uintptr_t)t->host;
   return CHECK(t, err, copy,
                (t->to_host ? host : t->device, t->to_host ? t->device : host, t->bytes, t->stream));
 }
@@ -486,18 +481,6 @@ static int measure_locked(struct transfer *t, cugen_error *err) {
   return status;
 }
 
-static int transfer_find_device(struct transfer *t, const struct toolkit *toolkit, int ordinal,
-                                cugen_error *err) {
-  struct device_description description;
-  int status = cuda_device_ops.describe(toolkit, ordinal, &description, err);
-  if (!status) status = driver_open(toolkit, &t->driver, err);
-  if (!status) status = CHECK(t, err, device_get, (&t->handle, ordinal));
-  if (status) return status;
-  t->sm_count = (int)description.facts.sm_count;
-  t->lock = gpu_lock_open(&description);
-  return CUGEN_OK;
-}
-
 size_t transfer_count(const struct transfer_options *options) {
   size_t count = 0;
   for (int kind = 0; kind < TRANSFER_KIND_COUNT; kind++)
@@ -507,17 +490,22 @@ size_t transfer_count(const struct transfer_options *options) {
 
 int transfer_measure(const struct toolkit *toolkit, int ordinal,
                      const struct transfer_options *options, cugen_error *err) {
-  struct transfer t = {.options = options, .lock = -1};
+  struct transfer t = {.options = options};
+  struct device_description description;
   size_t largest = largest_of(options);
   t.compared = malloc(1 + (largest < most_compared ? largest : most_compared));
   if (!t.compared) return error_memory(err);
-  int status = transfer_find_device(&t, toolkit, ordinal, err);
+  int status = cuda_device_ops.describe(toolkit, ordinal, &description, err);
+  if (!status) status = driver_open(toolkit, &t.driver, err);
+  if (!status) status = CHECK(&t, err, device_get, (&t.handle, ordinal));
   if (!status) {
-    gpu_lock_take(t.lock);
+    t.sm_count = (int)description.facts.sm_count;
+    const int lock = gpu_lock_open(&description);
+    gpu_lock_take(lock);
     status = measure_locked(&t, err);
-    gpu_lock_give(t.lock);
+    gpu_lock_give(lock);
+    if (lock >= 0) close(lock);
   }
-  if (t.lock >= 0) close(t.lock);
   free(t.compared);
   return status;
 }

@@ -251,28 +251,9 @@ static bool is_idle(const struct worker *w) {
   return poll(&item, 1, 0) == 0;
 }
 
-static int start_worker(struct worker *w, cugen_error *err) {
-  const char *argv[] = {w->options.program, "worker", NULL};
-  clear_fault(w);
-  if (w->options.in_process)
-    return worker_thread_start(w->options.cuda_context, &w->thread, &w->socket, err);
-  int status = process_spawn(argv, &w->pid, &w->socket, err);
-  if (status) w->pid = 0, w->socket = -1;
-  if (status == CUGEN_ERROR_MISSING)
-    error_append(err, "; the worker is named by cugen_options.worker or CUGEN_WORKER");
-  return status;
-}
-
 static void put_toolkit(const struct worker *w, struct text *payload) {
   wire_put_string(payload, w->options.toolkit.toolkit ? w->options.toolkit.toolkit : "");
   wire_put_string(payload, w->options.toolkit.compiler ? w->options.toolkit.compiler : "");
-}
-
-static int send_device(struct worker *w, cugen_error *err) {
-  struct text payload = {0};
-  put_toolkit(w, &payload);
-  wire_put_string(&payload, w->options.device);
-  return post(w, MESSAGE_OPEN, &payload, w->shared_descriptor, err);
 }
 
 /* Checks the answer to MESSAGE_HELLO. */
@@ -302,9 +283,16 @@ static int check_identity(struct worker *w, enum answer answer, cugen_error *err
 
 /* Starts the worker and sends it this program's identity. */
 static int worker_launch(struct worker *w, cugen_error *err) {
+  const char *argv[] = {w->options.program, "worker", NULL};
   struct text identity = {0}, payload = {0};
   worker_stop(w, thread_patience, NULL);
-  int status = start_worker(w, err);
+  clear_fault(w);
+  int status = w->options.in_process
+                   ? worker_thread_start(w->options.cuda_context, &w->thread, &w->socket, err)
+                   : process_spawn(argv, &w->pid, &w->socket, err);
+  if (status) w->pid = 0, w->socket = -1;
+  if (status == CUGEN_ERROR_MISSING)
+    error_append(err, "; the worker is named by cugen_options.worker or CUGEN_WORKER");
   if (!status) status = wire_limit(w->socket, err);
   if (status) return status;
   wire_identity(&identity);
@@ -316,9 +304,14 @@ static int worker_launch(struct worker *w, cugen_error *err) {
 /* Starts to open the device, which takes some tenths of a second for a GPU. The answers are awaited
    when the worker is needed. */
 static int tune_worker_begin(struct worker *w, cugen_error *err) {
+  struct text payload = {0};
   int status = w->looked && is_idle(w) ? CUGEN_OK : worker_launch(w, err);
   w->looked = false;
-  if (!status) status = send_device(w, err);
+  if (!status) {
+    put_toolkit(w, &payload);
+    wire_put_string(&payload, w->options.device);
+    status = post(w, MESSAGE_OPEN, &payload, w->shared_descriptor, err);
+  }
   w->begun = !status;
   if (status) worker_stop(w, thread_patience, NULL);
   return status;
@@ -354,16 +347,6 @@ void worker_begin(struct worker *w) {
   if (!w->options.in_process) tune_worker_begin(w, &ignored);
 }
 
-static int read_gpus(const struct worker *w, struct device_description **out) {
-  struct wire_reader reader = wire_read(&w->message);
-  const int64_t count = wire_get_int(&reader);
-  const size_t bytes = sizeof **out;
-  if (count < 1 || (size_t)(reader.end - reader.at) / bytes < (size_t)count) return 0;
-  *out = calloc((size_t)count, bytes);
-  if (*out) memcpy(*out, wire_get(&reader, (size_t)count * bytes), (size_t)count * bytes);
-  return *out ? (int)count : 0;
-}
-
 void worker_ask_gpus(struct worker *w) {
   /* The error comes again when the worker is needed, or when this process looks for GPUs. */
   cugen_error ignored;
@@ -383,8 +366,17 @@ int worker_take_gpus(struct worker *w, struct device_description **out) {
   int status = worker_await_identity(w, &ignored);
   if (!status) status = worker_await(w, open_timeout, 0, &answer, &ignored);
   w->looked = !status && answer == ANSWER_DONE;
-  if (!w->looked) worker_stop(w, thread_patience, NULL);
-  return w->looked ? read_gpus(w, out) : 0;
+  if (!w->looked) {
+    worker_stop(w, thread_patience, NULL);
+    return 0;
+  }
+  struct wire_reader reader = wire_read(&w->message);
+  const int64_t count = wire_get_int(&reader);
+  const size_t bytes = sizeof **out;
+  if (count < 1 || (size_t)(reader.end - reader.at) / bytes < (size_t)count) return 0;
+  *out = calloc((size_t)count, bytes);
+  if (*out) memcpy(*out, wire_get(&reader, (size_t)count * bytes), (size_t)count * bytes);
+  return *out ? (int)count : 0;
 }
 
 void worker_go_on(struct worker *w, const struct worker_options *options) {
@@ -477,13 +469,6 @@ static int send_dataset(struct worker *w, const struct dataset_request *d, doubl
   return bury(w, answer, MESSAGE_DATASET, "making the data and the reference", limit, err);
 }
 
-/* Returns true if the error concerns only the dataset that was sent, so that the worker can go on
-   with other datasets. */
-static bool is_its_own(int status, const cugen_error *err) {
-  return status && status != CUGEN_ERROR_INTERRUPTED && status != CUGEN_ERROR_INTERNAL &&
-         err->cause != CUGEN_CAUSE_DEVICE_LOST;
-}
-
 static int give_dataset(struct worker *w, const struct dataset_request *d, double limit,
                         const struct dataset_request **failed, cugen_error *err) {
   if (w->known[d->timed] == d->id) return CUGEN_OK;
@@ -491,16 +476,11 @@ static int give_dataset(struct worker *w, const struct dataset_request *d, doubl
   /* After a failure `known` needs no change: the worker has ended, which cleared it, or it was sent
      nothing. */
   if (!status) w->known[d->timed] = d->id;
-  if (is_its_own(status, err)) *failed = d;
+  /* After any other error the worker can go on with other datasets. */
+  if (status && status != CUGEN_ERROR_INTERRUPTED && status != CUGEN_ERROR_INTERNAL &&
+      err->cause != CUGEN_CAUSE_DEVICE_LOST)
+    *failed = d;
   return status;
-}
-
-static int give_datasets(struct worker *w, const struct worker_job *job,
-                         const struct dataset_request **failed, cugen_error *err) {
-  const double limit = job->watched ? job->timeout : job->timeout * dataset_limit;
-  int status =
-      job->check && job->verify ? give_dataset(w, job->check, limit, failed, err) : CUGEN_OK;
-  return status ? status : give_dataset(w, job->real, limit, failed, err);
 }
 
 /* ---- One variant ---------------------------------------------------------------------------- */
@@ -604,12 +584,6 @@ static void read_timeout(struct worker *w, const struct worker_job *job,
   if (!ended) worker_lose(w, job, out->reason, "its thread and the device stay busy until it does");
 }
 
-static void read_nonsense(struct worker *w, struct worker_result *out) {
-  worker_stop(w, thread_patience, NULL);
-  *out = (struct worker_result){.outcome = CUGEN_OUTCOME_TRAP};
-  set_reason(out, "the worker process no longer made sense after running the variant");
-}
-
 /* Additional seconds for a watched run: when its time is up, the process reports where it stands
    and ends, which may take long on a busy machine. After these seconds it is killed. */
 static const double last_words = 10;
@@ -664,22 +638,21 @@ static void worker_make_plain(char *text, size_t size) {
     if (*text < ' ' || *text > '~') *text = '?';
 }
 
-static void make_plain_finding(struct watch_finding *f) {
-  /* A watching device reports every kind up to CUGEN_FINDING_SHARED_LIMIT but wrong results. */
-  const bool told =
-      (unsigned)f->kind <= CUGEN_FINDING_SHARED_LIMIT && f->kind != CUGEN_FINDING_WRONG;
-  if (!told) f->kind = CUGEN_FINDING_TRAP;
-  if (f->element < 0) f->element = 0;
-  worker_make_plain(f->array, sizeof f->array);
-  worker_make_plain(f->text, sizeof f->text);
-}
-
 /* Makes all counts, kinds and texts of the report valid. */
 static void make_sense(struct watch_report *report) {
   if (report->finding_count > WATCH_MOST_FINDINGS) report->finding_count = WATCH_MOST_FINDINGS;
   if (report->launch_count > WATCH_MOST_LAUNCHES + 1)
     report->launch_count = WATCH_MOST_LAUNCHES + 1;
-  for (uint32_t i = 0; i < report->finding_count; i++) make_plain_finding(&report->findings[i]);
+  for (uint32_t i = 0; i < report->finding_count; i++) {
+    struct watch_finding *f = &report->findings[i];
+    /* A watching device reports every kind up to CUGEN_FINDING_SHARED_LIMIT but wrong results. */
+    const bool told =
+        (unsigned)f->kind <= CUGEN_FINDING_SHARED_LIMIT && f->kind != CUGEN_FINDING_WRONG;
+    if (!told) f->kind = CUGEN_FINDING_TRAP;
+    if (f->element < 0) f->element = 0;
+    worker_make_plain(f->array, sizeof f->array);
+    worker_make_plain(f->text, sizeof f->text);
+  }
   for (uint32_t i = 0; i < report->launch_count; i++) {
     struct launch_counters *launch = &report->launches[i];
     if (launch->count > WATCH_MOST_COUNTERS) launch->count = WATCH_MOST_COUNTERS;
@@ -714,7 +687,11 @@ static int worker_run_job(struct worker *w, const struct worker_job *job, struct
   case ANSWER_ERROR: return answered_error(w, err);
   case ANSWER_DIED: read_death(w, out); break;
   case ANSWER_TIMEOUT: read_timeout(w, job, out); break;
-  case ANSWER_NONSENSE: read_nonsense(w, out); break;
+  case ANSWER_NONSENSE:
+    worker_stop(w, thread_patience, NULL);
+    *out = (struct worker_result){.outcome = CUGEN_OUTCOME_TRAP};
+    set_reason(out, "the worker process no longer made sense after running the variant");
+    break;
   }
   if (dying && w->thread)
     worker_lose(w, job, out->reason, "the CUDA context is broken, whatever else was in it");
@@ -727,11 +704,14 @@ static int worker_run_job(struct worker *w, const struct worker_job *job, struct
 
 int worker_run(struct worker *w, const struct worker_job *job, struct worker_result *out,
                const struct dataset_request **failed, cugen_error *err) {
+  const double limit = job->watched ? job->timeout : job->timeout * dataset_limit;
   *out = (struct worker_result){0};
   *failed = NULL;
   int status = worker_usable(w, err);
   if (!status) status = worker_start(w, err);
-  if (!status) status = give_datasets(w, job, failed, err);
+  if (!status && job->check && job->verify)
+    status = give_dataset(w, job->check, limit, failed, err);
+  if (!status) status = give_dataset(w, job->real, limit, failed, err);
   double begin = clock_seconds();
   if (!status) status = worker_run_job(w, job, out, err);
   out->seconds = clock_seconds() - begin;

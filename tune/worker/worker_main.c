@@ -66,13 +66,6 @@ struct job {
   struct compiled real_compiled, check_compiled;
 };
 
-static void worker_main_job_free(struct job *job) {
-  kernel_spec_free(&job->real_spec);
-  kernel_spec_free(&job->check_spec);
-  compiled_free(&job->real_compiled);
-  compiled_free(&job->check_compiled);
-}
-
 static int read_job(struct wire_reader *reader, struct job *job, cugen_error *err) {
   job->verify = wire_get_int(reader) != 0;
   job->watched = wire_get_int(reader) != 0;
@@ -240,12 +233,13 @@ static void time_on(const struct server *s, struct plan *plan, struct dataset *d
   for (size_t i = 0; i < dataset->set_count; i++) call_free(calls[i]);
 }
 
-/* Loads the variant, and returns true if it loads. Otherwise it counts as a refused launch. */
+/* Loads the variant unless *plan is loaded already, and returns true if it loads. Otherwise it
+   counts as a refused launch. */
 static bool with_plan(struct server *s, const struct kernel_spec *spec,
                       const struct compiled *compiled, struct worker_result *result,
                       struct plan **plan) {
   cugen_error err = {0};
-  if (plan_open(s->device, spec, compiled, plan, &err) == CUGEN_OK) return true;
+  if (*plan || plan_open(s->device, spec, compiled, plan, &err) == CUGEN_OK) return true;
   worker_main_fail(result, CUGEN_OUTCOME_LAUNCH, &err);
   return false;
 }
@@ -316,21 +310,6 @@ static void watch_variant(struct server *s, struct job *job, struct dataset *rea
   plan_close(plan);
 }
 
-struct plans {
-  struct plan *check, *real;
-};
-
-static bool worker_main_load_check(struct server *s, const struct job *job,
-                                   struct worker_result *result, struct plans *plans) {
-  const struct compiled *compiled = job->shared ? &job->real_compiled : &job->check_compiled;
-  return plans->check || with_plan(s, &job->check_spec, compiled, result, &plans->check);
-}
-
-static bool load_real(struct server *s, const struct job *job, struct worker_result *result,
-                      struct plans *plans) {
-  return plans->real || with_plan(s, &job->real_spec, &job->real_compiled, result, &plans->real);
-}
-
 /* Verifies the variant on the real problem if the job asks for it, and times the variant unless
    the verification fails. checked: the variant was right on the check problem, so that one launch
    is verified instead of two. *seconds: duration of the verified run. */
@@ -356,30 +335,33 @@ static void note_check(const struct server *s, bool runs) {
 
 static void worker_main_run_variant(struct server *s, struct job *job, struct dataset *check,
                                     struct dataset *real, struct worker_result *result) {
-  struct plans plans = {NULL, NULL};
+  const struct compiled *image = &job->real_compiled,
+                        *check_image = job->shared ? image : &job->check_compiled;
+  struct plan *check_plan = NULL, *plan = NULL;
   double seconds = 0, real_seconds = 0;
   if (!job->verify) check = NULL;
   /* In a jail everything is loaded first, because nothing can be loaded after a kernel has run. */
-  bool right = !is_isolated(s) || (load_judges(s, check, result) && load_judges(s, real, result) &&
-                                   (!check || worker_main_load_check(s, job, result, &plans)) &&
-                                   load_real(s, job, result, &plans));
+  bool right = !is_isolated(s) ||
+               (load_judges(s, check, result) && load_judges(s, real, result) &&
+                (!check || with_plan(s, &job->check_spec, check_image, result, &check_plan)) &&
+                with_plan(s, &job->real_spec, image, result, &plan));
   if (right && check) {
     note_check(s, true);
-    right = worker_main_load_check(s, job, result, &plans) &&
-            verify_twice(s, plans.check, &job->check_spec, check, result, &seconds);
+    right = with_plan(s, &job->check_spec, check_image, result, &check_plan) &&
+            verify_twice(s, check_plan, &job->check_spec, check, result, &seconds);
     if (right) note_check(s, false);
   }
-  if (right && load_real(s, job, result, &plans))
-    time_variant(s, job, check != NULL, plans.real, real, result, &real_seconds);
+  if (right && with_plan(s, &job->real_spec, image, result, &plan))
+    time_variant(s, job, check != NULL, plan, real, result, &real_seconds);
   if (right && job->verify && job->reversed && result->outcome == CUGEN_OUTCOME_OK) {
     note_check(s, check != NULL);
     if (check)
-      verify_reversed(s, plans.check, &job->check_spec, check, result, seconds);
+      verify_reversed(s, check_plan, &job->check_spec, check, result, seconds);
     else
-      verify_reversed(s, plans.real, &job->real_spec, real, result, real_seconds);
+      verify_reversed(s, plan, &job->real_spec, real, result, real_seconds);
   }
-  plan_close(plans.check);
-  plan_close(plans.real);
+  plan_close(check_plan);
+  plan_close(plan);
 }
 
 struct task {
@@ -685,14 +667,6 @@ static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cu
   return status;
 }
 
-/* Called after a variant failed. Returns true if this worker has to be replaced: the device's
-   context is broken, or the variant may have overwritten what its process shares with this one,
-   such as the buffers. */
-static bool is_beyond_use(struct server *s) {
-  cugen_error err;
-  return is_isolated(s) || s->device->ops->sync(s->device, &err) != CUGEN_OK;
-}
-
 static int serve_variant(struct server *s, struct wire_reader *reader, struct text *payload,
                          cugen_error *err) {
   struct job job = {0};
@@ -703,9 +677,17 @@ static int serve_variant(struct server *s, struct wire_reader *reader, struct te
   if (!status && result.outcome && result.cause == CUGEN_CAUSE_DEVICE_LOST)
     status = error_set_cause(err, CUGEN_ERROR_DEVICE, result.cause,
                              "the device is gone: %s\nEverything measured is kept.", result.reason);
-  worker_main_job_free(&job);
+  kernel_spec_free(&job.real_spec);
+  kernel_spec_free(&job.check_spec);
+  compiled_free(&job.real_compiled);
+  compiled_free(&job.check_compiled);
   if (status) return status;
-  wire_put_int(payload, result.outcome != CUGEN_OUTCOME_OK && is_beyond_use(s));
+  /* This worker has to be replaced after a failure if the device's context is broken, or if the
+     variant may have overwritten what its process shares with this one, such as the buffers. */
+  cugen_error broken;
+  const bool dying = result.outcome != CUGEN_OUTCOME_OK &&
+                     (is_isolated(s) || s->device->ops->sync(s->device, &broken) != CUGEN_OK);
+  wire_put_int(payload, dying);
   wire_put(payload, &result, sizeof result);
   return CUGEN_OK;
 }

@@ -90,19 +90,15 @@ int worker_pool_open(const struct worker_pool_options *options, struct worker_po
   return status;
 }
 
-static void end_threads(struct worker_pool *pool) {
+void worker_pool_close(struct worker_pool *pool) {
+  if (!pool) return;
+  pool->stop = true;
   pthread_mutex_lock(&pool->mutex);
   pool->quit = true;
   pthread_cond_broadcast(&pool->given);
   pthread_mutex_unlock(&pool->mutex);
   for (size_t i = 0; pool->members && i < pool->options.count; i++)
     if (pool->members[i].has_thread) pthread_join(pool->members[i].thread, NULL);
-}
-
-void worker_pool_close(struct worker_pool *pool) {
-  if (!pool) return;
-  pool->stop = true;
-  end_threads(pool);
   for (size_t i = 0; pool->members && i < pool->options.count; i++)
     worker_close(pool->members[i].worker);
   pthread_cond_destroy(&pool->given);
