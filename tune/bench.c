@@ -197,7 +197,13 @@ void bench_close(struct bench *bench) {
     bench->faults = next;
   }
   for (int part = 0; part < DATA_PARTS; part++) bench_kernel_free(bench, &bench->kernels[part]);
-  unpredicted_free(&bench->unpredicted);
+  while (bench->unpredicted) {
+    struct unpredicted_reason *next = bench->unpredicted->next;
+    free(bench->unpredicted->of);
+    free(bench->unpredicted->placed);
+    free(bench->unpredicted);
+    bench->unpredicted = next;
+  }
   compile_pool_close(bench->pool);
   expander_close(bench->expander);
   problem_free(&bench->check);
@@ -212,18 +218,6 @@ struct situation {
   const struct problem *problem;
   const struct variant *variant;
 };
-
-/* Returns the slots of bench_data; NULL: out of memory. */
-static struct value *shared_slots(const struct bench *bench, const struct situation *in) {
-  const struct tune_target *t = bench->target;
-  struct value *slots = calloc(config_slot_count(t->config, NULL) + 1, sizeof *slots);
-  if (!slots) return NULL;
-  config_slots(t->config, in->problem, &t->device->facts, slots);
-  if (in->variant && t->config->shared_tunable_count)
-    memcpy(slots + t->config->first_tunable, in->variant->values,
-           t->config->shared_tunable_count * sizeof *slots);
-  return slots;
-}
 
 /* Returns true if data that is still being made has to be given up. */
 static bool bench_is_late(void *context) {
@@ -438,7 +432,12 @@ static int request_data(struct bench *bench, const struct kernel_spec *spec,
                                         .shared = -1};
   int status = check_room(bench, spec, err);
   if (!status) status = copy_arguments(spec, config, &d->spec, err);
-  if (!status && !(d->slots = shared_slots(bench, in))) status = error_memory(err);
+  if (!status && !(d->slots = calloc(config_slot_count(config, NULL) + 1, sizeof *d->slots)))
+    status = error_memory(err);
+  if (!status) config_slots(config, in->problem, &bench->target->device->facts, d->slots);
+  if (!status && in->variant && config->shared_tunable_count)
+    memcpy(d->slots + config->first_tunable, in->variant->values,
+           config->shared_tunable_count * sizeof *d->slots);
   if (!status) status = request_generators(bench, d, in, err);
   if (!status && config->reference) status = request_reference(bench, d, in, err);
   if (!status && config->verify) status = request_verify(bench, d, in, err);

@@ -5,7 +5,6 @@
 
 #include "compile_pool.h"
 #include "target.h"
-#include "unpredicted.h"
 #include "worker/worker_pool.h"
 
 /* A kernel that makes or judges data, and its compile. */
@@ -37,7 +36,10 @@ struct bench {
   struct bench_kernel kernels[DATA_PARTS];
   /* Limit in bytes of the shared memory of all datasets, beyond which old datasets are dropped. */
   size_t data_most;
-  struct unpredicted unpredicted;
+  struct unpredicted_reason {
+    char *of, *placed; /* "IMPLEMENTATION: reason", and the reason with its source line */
+    struct unpredicted_reason *next;
+  } * unpredicted;     /* the model's reasons for refusing variants, as candidate.c found them */
   cugen_error refused; /* error of the first compile that failed; CUGEN_OK: no compile failed */
   int64_t next_id;
   double data_timeout;

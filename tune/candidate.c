@@ -1,13 +1,15 @@
 /* Variants on their way through the tuner; see candidate.h. */
 #include "candidate.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "base/library.h"
 #include "base/system.h"
 #include "gen/config/evaluate.h"
-#include "runtime/cuda/nvrtc.h"
 #include "runtime/model/cubin.h"
 #include "runtime/model/model.h"
 #include "runtime/model/occupancy.h"
@@ -105,18 +107,69 @@ bool candidate_has_data(struct bench *bench, struct candidate *c) {
   return !c->refused.status;
 }
 
-/* ---- Launches ------------------------------------------------------------------------------- */
+/* ---- Counting what the real image requests from memory -------------------------------------- */
 
-static int candidate_check_launches(const struct bench *bench, const struct kernel_spec *spec,
-                                    const struct compiled *compiled, cugen_error *err) {
-  const struct tune_target *t = bench->target;
-  const bool known = t->ops->capabilities & DEVICE_OCCUPANCY;
-  return plan_check_launches(t->ops, &t->device->facts, spec, compiled,
-                             known ? occupancy_resident : NULL, err);
+/* A count on a thread of its own, because counting can take more than a second. */
+struct counting {
+  const struct device_description *device;
+  const struct kernel_spec *spec;
+  const struct compiled *compiled;
+  double requested;
+  atomic_bool stop;
+  pthread_t thread;
+};
+
+static void *counting_main(void *context) {
+  struct counting *n = context;
+  n->requested = model_requested(n->device, n->spec, n->compiled, &n->stop);
+  return NULL;
+}
+
+/* Sets c->counting, unless the image has no PTX, or without memory or a thread. */
+static void counting_begin(const struct bench *bench, struct candidate *c,
+                           const struct compiled *compiled) {
+  struct counting *n = compiled->ptx ? calloc(1, sizeof *n) : NULL;
+  if (!n) return;
+  n->device = bench->target->device;
+  n->spec = &c->real;
+  n->compiled = compiled;
+  atomic_init(&n->stop, false);
+  if (pthread_create(&n->thread, NULL, counting_main, n) == 0)
+    c->counting = n;
+  else
+    free(n);
+}
+
+void candidate_count(struct bench *bench, struct candidate *c) {
+  if (!bench->target->predicted && !c->counting && c->real_build && !c->real_build->status)
+    counting_begin(bench, c, &c->real_build->compiled);
+}
+
+int candidate_want_ptx(struct bench *bench, struct candidate *c, cugen_error *err) {
+  const bool counts = bench->target->device->facts.is_gpu && !bench->target->predicted;
+  const struct compile_job *build = c->real_build;
+  if (!counts || !build || build->status || build->compiled.ptx || build->seconds > 0)
+    return CUGEN_OK;
+  return compile_pool_request_anew(bench->pool, &c->real, &c->ptx_build, err);
+}
+
+bool candidate_counted(struct bench *bench, struct candidate *c, double patience,
+                       double *requested) {
+  if (!c->counting && c->ptx_build) {
+    const double begin = clock_seconds();
+    if (!compile_pool_await(bench->pool, c->ptx_build, patience)) return false;
+    if (!c->ptx_build->status) counting_begin(bench, c, &c->ptx_build->compiled);
+    patience -= clock_seconds() - begin;
+  }
+  if (!c->counting) return true;
+  if (!thread_join_within(c->counting->thread, patience)) return false;
+  *requested = c->counting->requested;
+  free(c->counting);
+  c->counting = NULL;
+  return true;
 }
 
 /* ---- Opening and closing -------------------------------------------------------------------- */
-
 int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, cugen_error *err) {
   *out = NULL;
   struct candidate *c = calloc(1, sizeof *c);
@@ -169,7 +222,11 @@ int candidate_replace(struct bench *bench, struct candidate *c,
 
 void candidate_close(struct bench *bench, struct candidate *c) {
   if (!c) return;
-  counting_stop(c->counting);
+  if (c->counting) {
+    atomic_store(&c->counting->stop, true);
+    pthread_join(c->counting->thread, NULL);
+    free(c->counting);
+  }
   compile_job_release(bench->pool, c->real_build);
   compile_job_release(bench->pool, c->check_build);
   compile_job_release(bench->pool, c->ptx_build);
@@ -325,6 +382,39 @@ static int make_job(struct bench *bench, const struct candidate *c, bool verify,
   return status;
 }
 
+/* Adds the source line to *why, which is the model's reason for refusing the spec, if the line is
+   found. Images have no line numbers, so that equal code has equal images. Therefore the first
+   refused variant of each implementation and reason is compiled once more with line numbers. */
+static void place_refusal(struct bench *bench, const struct kernel_spec *spec, cugen_error *why) {
+  struct text of = {0};
+  text_addf(&of, "%.*s: %s", VARIANT_IMPLEMENTATION(spec->variant), why->message);
+  const struct unpredicted_reason *known = bench->unpredicted;
+  while (known && strcmp(known->of, text_get(&of)) != 0) known = known->next;
+  if (known) {
+    text_free(&of);
+    error_set(why, why->status, "%s", known->placed);
+    return;
+  }
+  struct model_prediction ignored;
+  struct compiled compiled = {0};
+  cugen_error placed;
+  if (compile_pool_with_lines(bench->pool, spec, &compiled, &placed) == CUGEN_OK &&
+      model_predict(bench->target->device, spec, &compiled, 0, &ignored, &placed) ==
+          CUGEN_ERROR_COMPILE)
+    *why = placed;
+  compiled_free(&compiled);
+  struct unpredicted_reason *made = calloc(1, sizeof *made);
+  if (made)
+    *made = (struct unpredicted_reason){text_take(&of), strdup(why->message), bench->unpredicted};
+  if (made && made->of && made->placed) {
+    bench->unpredicted = made;
+    return;
+  }
+  /* Without memory, the place is searched again for the next variant. */
+  if (made) free(made->of), free(made->placed), free(made);
+  text_free(&of);
+}
+
 /* Fills the record with a prediction in place of a measurement. The reason of the record says what
    bounds the variant, or why there is no prediction. */
 static int candidate_predict(struct bench *bench, struct candidate *c, struct cache_record *out,
@@ -336,8 +426,7 @@ static int candidate_predict(struct bench *bench, struct candidate *c, struct ca
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
   if (status == CUGEN_ERROR_INTERRUPTED)
     return error_set(err, status, "'%s' was still being predicted", c->real.variant);
-  if (status == CUGEN_ERROR_COMPILE)
-    unpredicted_place(&bench->unpredicted, bench->target->device, bench->pool, &c->real, &why);
+  if (status == CUGEN_ERROR_COMPILE) place_refusal(bench, &c->real, &why);
   record_resources(bench, c, out);
   if (status)
     return record_reason(
@@ -348,32 +437,12 @@ static int candidate_predict(struct bench *bench, struct candidate *c, struct ca
   return record_reason(out, CUGEN_OUTCOME_OK, model_part_names[prediction.bound], err);
 }
 
-void candidate_count(struct bench *bench, struct candidate *c) {
-  if (!bench->target->predicted && !c->counting && c->real_build && !c->real_build->status)
-    c->counting = counting_begin(bench->target->device, &c->real, &c->real_build->compiled);
-}
-
-int candidate_want_ptx(struct bench *bench, struct candidate *c, cugen_error *err) {
-  const bool counts = bench->target->device->facts.is_gpu && !bench->target->predicted;
-  const struct compile_job *build = c->real_build;
-  if (!counts || !build || build->status || build->compiled.ptx || build->seconds > 0)
-    return CUGEN_OK;
-  return compile_pool_request_anew(bench->pool, &c->real, &c->ptx_build, err);
-}
-
-bool candidate_counted(struct bench *bench, struct candidate *c, double patience,
-                       double *requested) {
-  if (!c->counting && c->ptx_build) {
-    const double begin = clock_seconds();
-    if (!compile_pool_await(bench->pool, c->ptx_build, patience)) return false;
-    if (!c->ptx_build->status)
-      c->counting = counting_begin(bench->target->device, &c->real, &c->ptx_build->compiled);
-    patience -= clock_seconds() - begin;
-  }
-  if (!c->counting) return true;
-  if (!counting_wait(c->counting, patience, requested)) return false;
-  c->counting = NULL;
-  return true;
+static int candidate_check_launches(const struct bench *bench, const struct kernel_spec *spec,
+                                    const struct compiled *compiled, cugen_error *err) {
+  const struct tune_target *t = bench->target;
+  const bool known = t->ops->capabilities & DEVICE_OCCUPANCY;
+  return plan_check_launches(t->ops, &t->device->facts, spec, compiled,
+                             known ? occupancy_resident : NULL, err);
 }
 
 bool candidate_can_run(struct bench *bench, struct candidate *c) {

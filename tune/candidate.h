@@ -4,7 +4,6 @@
 #define TUNE_CANDIDATE_H
 
 #include "bench.h"
-#include "counting.h"
 
 struct candidate {
   uint64_t index;

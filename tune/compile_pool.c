@@ -56,16 +56,6 @@ static enum compile_more more_to_come(const struct compile_pool *b) {
                                                                                : COMPILE_FEW;
 }
 
-/* Returns the oldest job that has not begun, or, if a compile would end after the deadline, the
-   oldest such job that is awaited. Called with the mutex held. */
-static struct compile_job *next_work(struct compile_pool *b) {
-  struct compile_job *found = NULL;
-  bool any = in_time(b);
-  for (struct compile_job *job = b->all; job; job = job->next)
-    if (!job->taken && (any || job->awaited)) found = job;
-  return found;
-}
-
 static bool compile_pool_is_stopped(void *context) {
   struct compile_pool *b = context;
   pthread_mutex_lock(&b->mutex);
@@ -100,7 +90,12 @@ static void *compile_pool_thread_main(void *context) {
   struct compile_pool *b = context;
   pthread_mutex_lock(&b->mutex);
   while (!b->stop) {
-    struct compile_job *job = next_work(b);
+    /* Takes the oldest job that has not begun or, if a compile would end after the deadline, the
+       oldest such job that is awaited. */
+    const bool any = in_time(b);
+    struct compile_job *job = NULL;
+    for (struct compile_job *each = b->all; each; each = each->next)
+      if (!each->taken && (any || each->awaited)) job = each;
     if (!job) {
       pthread_cond_wait(&b->work, &b->mutex);
       continue;
@@ -113,9 +108,11 @@ static void *compile_pool_thread_main(void *context) {
                     job->entry_count);
     request.more = more_to_come(b);
     pthread_mutex_unlock(&b->mutex);
+
     const double begin = clock_seconds();
     job->status = b->options.ops->compile(&request, &job->compiled, &job->error);
     job->seconds = clock_seconds() - begin;
+
     pthread_mutex_lock(&b->mutex);
     job->finished = true;
     job->bytes = job_bytes(job);

@@ -40,15 +40,12 @@ void trial_close(struct trial *trial) {
   free(trial);
 }
 
-bool trial_makes_data(const struct trial *trial) {
-  return trial->bench.workers && worker_pool_makes_data(trial->bench.workers);
-}
-
 bool trial_poll(void *context) {
   struct trial_watch *w = context;
+  const struct worker_pool *workers = w->trial ? w->trial->bench.workers : NULL;
   w->progress.elapsed = clock_seconds() - w->begin;
   w->progress.stage =
-      w->trial && trial_makes_data(w->trial) ? CUGEN_STAGE_DATA : CUGEN_STAGE_SEARCH;
+      workers && worker_pool_makes_data(workers) ? CUGEN_STAGE_DATA : CUGEN_STAGE_SEARCH;
   return w->callback && w->callback(&w->progress, w->context) != 0;
 }
 

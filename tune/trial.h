@@ -19,8 +19,6 @@ struct trial_options {
    target->problem and target->space may be replaced by those of another problem of the config. */
 int trial_open(const struct tune_target *target, const struct trial_options *options,
                struct trial **out, cugen_error *err);
-/* Returns true while the worker makes data or computes a reference. */
-bool trial_makes_data(const struct trial *trial);
 /* Appends what the kernels of the last run printed. all: in all launches, not only in the first. */
 void trial_printed(const struct trial *trial, bool all, struct text *out);
 void trial_close(struct trial *trial);

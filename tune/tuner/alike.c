@@ -8,9 +8,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tune/faults.h"
-
 enum {
   ENOUGH = 16,
   SAMPLES = 4096 /* variants of an implementation that are sampled to see which values occur */
@@ -26,13 +23,6 @@ static const char *first_diagnostic(const char *log, size_t *length) {
   for (colon = line; (colon = memchr(colon, ':', (size_t)(error - colon))); colon++)
     if (isdigit((unsigned char)colon[1])) return line;
   return NULL;
-}
-
-static bool is_about_values(const char *line, size_t length) {
-  static const char *const words[] = {"static assertion", "static_assert", "#error"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (memmem(line, length, words[i], strlen(words[i]))) return true;
-  return false;
 }
 
 /* Marks the variant's value on each axis by the bit of its position modulo 64. */
@@ -53,18 +43,20 @@ static void mark_space(const struct tuner_run *run, const struct axes *axes, uin
     const uint64_t valid = run_wants(run, &all[i]) ? all[i].valid : 0;
     const uint64_t samples = valid < SAMPLES ? valid : SAMPLES;
     for (uint64_t k = 0; k < samples; k++)
-      mark_values(axes, all[i].first + faults_sample(valid, samples, k), marks);
+      mark_values(axes, all[i].first + run_sample(valid, samples, k), marks);
   }
 }
 
 void alike_note(struct alike *alike, const struct axes *axes, uint64_t index,
                 const struct cache_record *record) {
+  static const char *const about_values[] = {"static assertion", "static_assert", "#error"};
   if (alike->other) return;
   alike->count++;
   size_t length;
   const char *line =
       record->outcome == CUGEN_OUTCOME_COMPILE ? first_diagnostic(record->reason, &length) : NULL;
-  if (line && is_about_values(line, length)) line = NULL;
+  for (size_t i = 0; i < sizeof about_values / sizeof *about_values && line; i++)
+    if (memmem(line, length, about_values[i], strlen(about_values[i]))) line = NULL;
   if (line && !alike->diagnostic) alike->diagnostic = strndup(line, length);
   alike->other = !line || !alike->diagnostic || strlen(alike->diagnostic) != length ||
                  memcmp(alike->diagnostic, line, length) != 0;

@@ -7,7 +7,6 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/system.h"
-#include "tune/faults.h"
 
 /* ---- What is known -------------------------------------------------------------------------- */
 
@@ -169,6 +168,31 @@ int run_records_store_held(struct run_records *r, cugen_error *err) {
   return status;
 }
 
+/* Sets *everywhere to whether every variant that the options ask for is faulty. Of more than
+   SAMPLES variants, SAMPLES are tested. Nothing is compiled or run. */
+static int test_fault(struct tuner_run *run, bool *everywhere, cugen_error *err) {
+  enum { SAMPLES = 64 };
+  size_t count;
+  const struct space_implementation *all = space_implementations(run->target->space, &count);
+  uint64_t variants = 0;
+  for (size_t i = 0; i < count; i++)
+    if (run_wants(run, &all[i])) variants += all[i].valid;
+  const uint64_t samples = variants < SAMPLES ? variants : SAMPLES;
+  int status = CUGEN_OK;
+  *everywhere = true;
+  for (uint64_t k = 0; k < samples && *everywhere && !status; k++) {
+    struct candidate *c;
+    uint64_t number = run_sample(variants, samples, k);
+    size_t i = 0;
+    for (; !run_wants(run, &all[i]) || number >= all[i].valid; i++)
+      if (run_wants(run, &all[i])) number -= all[i].valid;
+    status = candidate_open(&run->bench, all[i].first + number, &c, err);
+    *everywhere = !status && c->faulty;
+    candidate_close(&run->bench, c);
+  }
+  return status;
+}
+
 int run_records_store(struct run_records *r, const struct candidate *c,
                       const struct cache_record *record, cugen_error *err) {
   const struct tuner_run *run = r->run;
@@ -179,10 +203,7 @@ int run_records_store(struct run_records *r, const struct candidate *c,
   }
   if (!r->held++) r->fault = c->refused;
   /* Whether all variants have the fault is tested each time r->held has doubled. */
-  int status =
-      r->held & (r->held - 1)
-          ? CUGEN_OK
-          : faults_everywhere(&r->run->bench, run->options->implementation, &everywhere, err);
+  int status = r->held & (r->held - 1) ? CUGEN_OK : test_fault(r->run, &everywhere, err);
   if (everywhere || status) r->held--; /* this record will not be kept */
   return everywhere && !status ? error_copy(err, &r->fault) : status;
 }

@@ -40,6 +40,14 @@ bool run_find(const struct tuner_run *run, const char *variant, uint64_t *index)
 /* Opens the candidate of a variant. *out becomes NULL if run_find does not find the variant. */
 int run_open(struct tuner_run *run, const char *variant, struct candidate **out, cugen_error *err);
 
+/* Returns the number of the i-th of `samples` variants that are sampled from `variants`: one from a
+   varying place of each of `samples` equal parts, so that tunables that change from each number to
+   the next differ between samples. */
+static inline uint64_t run_sample(uint64_t variants, uint64_t samples, uint64_t i) {
+  const uint64_t part = variants / samples;
+  return i * part + (i * UINT64_C(0x9e3779b97f4a7c15) >> 32) % part;
+}
+
 /* Returns the timeout of a variant in seconds. */
 double run_timeout(const struct tuner_run *run);
 
