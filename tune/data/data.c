@@ -61,9 +61,8 @@ static int64_t pack_rows(int rank, const int64_t *shape, int64_t *stride) {
   return count;
 }
 
-static void print_shape(const struct kernel_argument *a, struct text *out) {
-  for (int i = 0; i < a->rank; i++)
-    text_addf(out, "%s%lld", i ? " x " : "", (long long)a->shape[i]);
+static void print_shape(int rank, const int64_t *shape, struct text *out) {
+  for (int i = 0; i < rank; i++) text_addf(out, "%s%lld", i ? " x " : "", (long long)shape[i]);
 }
 
 /* ---- Walking over a part of the elements ---------------------------------------------------- */
@@ -75,10 +74,7 @@ struct walk {
 
 static void walk_begin(struct walk *w, const struct kernel_argument *a, int64_t flat) {
   *w = (struct walk){.argument = a, .flat = flat, .offset = element_offset(a, flat)};
-  for (int i = a->rank - 1; i >= 0; i--) {
-    w->at[i] = flat % a->shape[i];
-    flat /= a->shape[i];
-  }
+  element_coordinates(a, flat, w->at);
 }
 
 /* Advances by `run` elements, at most to the first element of the next row. */
@@ -266,7 +262,7 @@ static int make_list(struct making *m) {
   struct walk w;
   if ((uint64_t)elements != m->data->list_count) {
     struct text shape = {0};
-    print_shape(a, &shape);
+    print_shape(a->rank, a->shape, &shape);
     error_set(m->err, CUGEN_ERROR_CONFIG,
               "the list has %zu numbers, and the shape of this problem, %s, has %lld",
               m->data->list_count, text_get(&shape), (long long)elements);
@@ -283,9 +279,8 @@ static int make_list(struct making *m) {
 
 static int data_refuse_file(struct making *m, const char *has, const struct npy *npy) {
   struct text text = {0}, shape = {0};
-  print_shape(m->argument, &shape);
-  for (int i = 0; i < npy->rank; i++)
-    text_addf(&text, "%s%lld", i ? " x " : "", (long long)npy->shape[i]);
+  print_shape(m->argument->rank, m->argument->shape, &shape);
+  print_shape(npy->rank, npy->shape, &text);
   error_set(m->err, CUGEN_ERROR_CONFIG, "'%s' has %s %s %s, and \"%s\" is %s of %s", m->data->file,
             text_get(&text), has, npy->type, m->argument->name, text_get(&shape),
             m->request->spec->arguments[m->i].dtype->name);

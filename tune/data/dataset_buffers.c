@@ -54,10 +54,6 @@ size_t dataset_results_offset(const struct kernel_spec *spec) {
   return dataset_data_offset(spec, spec->argument_count);
 }
 
-bool dataset_has_shared_data(const struct kernel_spec *spec) {
-  return dataset_results_offset(spec) > dataset_data_offset(spec, 0);
-}
-
 /* A copy that threads share, because touching new pages takes long. */
 struct copied {
   const char *from;
@@ -195,31 +191,26 @@ static int touch_pages(void *memory, int part, int64_t first, int64_t last, cuge
   return CUGEN_OK;
 }
 
-/* Downloads into fresh pages, which threads touch first: touching them one after the other takes
-   longer than the transfer. */
-static int download_fresh(struct device *device, void *to, const void *from, size_t bytes,
-                          cugen_error *err) {
-  enum { COST = 64 }; /* touching a page costs about as much as COST elements of other work */
-  int status = parallel_for((int64_t)(bytes / LEAST_PAGE), COST, touch_pages, to, err);
-  if (status) return status;
-  return device->ops->download(device, to, from, bytes, err);
-}
-
 /* Runs a generator. memory: buffers of the generator's inputs. With data kernels, set 0 is made on
    the device and copied to the shared memory, unless an element may be wrong. */
 static int make_generated(const struct loading *l, struct memory *memory, cugen_error *err) {
+  enum { COST = 64 }; /* touching a page costs about as much as COST elements of other work */
   struct device *device = l->device;
   const struct dataset *d = l->dataset;
   const struct dataset_kernel *generator = l->generator;
   const struct kernel_argument *a = &d->spec.arguments[generator->argument];
+  const size_t bytes = (size_t)kernel_argument_bytes(a);
   void *at = d->sets[0][generator->argument].device,
        *shared = d->shared + dataset_data_offset(&d->spec, generator->argument);
   int status = CUGEN_OK;
   if (d->kernels)
     status = generated_make_there(device, d->kernels, a, generator, memory, at, l->there, err);
   if (status) return status;
-  if (*l->there) return download_fresh(device, shared, at, (size_t)kernel_argument_bytes(a), err);
-  return generated_make(device, a, generator, memory, shared, err);
+  if (!*l->there) return generated_make(device, a, generator, memory, shared, err);
+  /* Threads touch the fresh pages first, because touching them one after the other takes longer
+     than the transfer. */
+  status = parallel_for((int64_t)(bytes / LEAST_PAGE), COST, touch_pages, shared, err);
+  return status ? status : device->ops->download(device, shared, at, bytes, err);
 }
 
 /* A step of dataset_run_apart: runs a generator, after restoring the arguments that the generator
@@ -396,35 +387,27 @@ static int buffers_refill(struct device *device, struct dataset *d, size_t i, cu
   return status;
 }
 
-/* digest_here and digest_there digest the current contents of the inputs of set 0, on the host and
-   by the data kernels. */
-static int digest_here(struct device *device, struct dataset *d, uint64_t *digests,
-                       cugen_error *err) {
-  int status = CUGEN_OK;
+/* Digests the current contents of the inputs of set 0, by the data kernels or on the host. */
+static int digest_inputs(struct device *device, struct dataset *d, uint64_t *digests,
+                         cugen_error *err) {
+  const struct data_tally *tallies;
+  int status = d->kernels ? data_kernels_begin(d->kernels, err) : CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const size_t bytes = (size_t)kernel_argument_bytes(&d->spec.arguments[i]);
+    const struct memory *input = &d->sets[0][i];
     if (!is_input(&d->spec.arguments[i])) continue;
-    if (is_host(device)) {
-      digests[i] = inputs_digest(d->sets[0][i].device, bytes);
-      continue;
+    if (d->kernels) {
+      status = data_kernels_digest(d->kernels, input->device, bytes, err);
+    } else if (is_host(device)) {
+      digests[i] = inputs_digest(input->device, bytes);
+    } else {
+      status = dataset_stage(device, d, bytes < INPUTS_PIECE ? bytes : INPUTS_PIECE, err);
+      if (!status)
+        status = inputs_digest_device(device, input, bytes, d->staging.host, &digests[i], err);
     }
-    status = dataset_stage(device, d, bytes < INPUTS_PIECE ? bytes : INPUTS_PIECE, err);
-    if (!status)
-      status =
-          inputs_digest_device(device, &d->sets[0][i], bytes, d->staging.host, &digests[i], err);
   }
-  return status;
-}
-
-static int digest_there(struct dataset *d, uint64_t *digests, cugen_error *err) {
-  const struct data_tally *tallies;
-  int status = data_kernels_begin(d->kernels, err);
-  for (size_t i = 0; i < d->spec.argument_count && !status; i++)
-    if (is_input(&d->spec.arguments[i]))
-      status = data_kernels_digest(d->kernels, d->sets[0][i].device,
-                                   (size_t)kernel_argument_bytes(&d->spec.arguments[i]), err);
-  if (!status) status = data_kernels_await(d->kernels, &tallies, err);
-  for (size_t i = 0, at = 0; i < d->spec.argument_count && !status; i++)
+  if (!status && d->kernels) status = data_kernels_await(d->kernels, &tallies, err);
+  for (size_t i = 0, at = 0; i < d->spec.argument_count && d->kernels && !status; i++)
     if (is_input(&d->spec.arguments[i])) digests[i] = tallies[at++].digest;
   return status;
 }
@@ -432,7 +415,7 @@ static int digest_there(struct dataset *d, uint64_t *digests, cugen_error *err) 
 int dataset_restore(struct device *device, struct dataset *d, cugen_error *err) {
   uint64_t digests[KERNEL_MAX_ARGUMENTS];
   int wrong = CUGEN_OK;
-  int status = d->kernels ? digest_there(d, digests, err) : digest_here(device, d, digests, err);
+  int status = digest_inputs(device, d, digests, err);
   if (status) return status;
   for (size_t i = 0; i < d->spec.argument_count; i++) {
     if (!is_input(&d->spec.arguments[i]) || digests[i] == d->digests[i]) continue;

@@ -17,8 +17,6 @@ struct shared_head {
 struct shared_head *dataset_head(const struct dataset *dataset);
 /* Returns the offset of the reference's results in the shared memory. */
 size_t dataset_results_offset(const struct kernel_spec *spec);
-/* Returns true if the data of any input is stored in the shared memory. */
-bool dataset_has_shared_data(const struct kernel_spec *spec);
 
 /* ---- In a process of its own ---------------------------------------------------------------- */
 

@@ -47,18 +47,19 @@ int64_t element_count(const struct kernel_argument *argument) {
   return count;
 }
 
-static int64_t mapped_offset(const struct kernel_argument *argument, int64_t flat) {
-  int64_t at[KERNEL_MAX_RANK] = {0};
+void element_coordinates(const struct kernel_argument *argument, int64_t flat, int64_t *at) {
   for (int i = argument->rank - 1; i >= 0; i--) {
     at[i] = flat % argument->shape[i];
     flat /= argument->shape[i];
   }
-  return layout_offset(&argument->map, at);
 }
 
 int64_t element_offset(const struct kernel_argument *argument, int64_t flat) {
-  int64_t offset = 0;
-  if (argument->map.count) return mapped_offset(argument, flat);
+  int64_t offset = 0, at[KERNEL_MAX_RANK] = {0};
+  if (argument->map.count) {
+    element_coordinates(argument, flat, at);
+    return layout_offset(&argument->map, at);
+  }
   for (int i = argument->rank - 1; i >= 0; i--) {
     offset += flat % argument->shape[i] * argument->stride[i];
     flat /= argument->shape[i];
@@ -114,13 +115,10 @@ uint64_t element_digest(const struct kernel_argument *a, const void *data) {
 /* ---- Fills ---------------------------------------------------------------------------------- */
 
 static bool on_diagonal(const struct kernel_argument *argument, int64_t flat) {
-  int64_t first = -1;
-  for (int i = argument->rank - 1; i >= 0; i--) {
-    int64_t coordinate = flat % argument->shape[i];
-    if (first >= 0 && coordinate != first) return false;
-    first = coordinate;
-    flat /= argument->shape[i];
-  }
+  int64_t at[KERNEL_MAX_RANK] = {0};
+  element_coordinates(argument, flat, at);
+  for (int i = 1; i < argument->rank; i++)
+    if (at[i] != at[0]) return false;
   return true;
 }
 
@@ -177,7 +175,7 @@ static int fill_part(void *context, int part, int64_t first, int64_t last, cugen
   if (a->map.count) { /* a tiled or swizzled array is filled in the order of the flat index */
     element_storer *store = element_store_of(a->dtype);
     for (int64_t flat = first; flat < last; flat++)
-      store(f->out, mapped_offset(a, flat), fill_value(a, f->stream, flat));
+      store(f->out, element_offset(a, flat), fill_value(a, f->stream, flat));
     return CUGEN_OK;
   }
   int64_t length = a->shape[f->along];

@@ -8,6 +8,8 @@
 /* Returns the offset, in elements, of a logical flat index (row-major over shape). */
 int64_t element_offset(const struct kernel_argument *argument, int64_t flat);
 int64_t element_count(const struct kernel_argument *argument);
+/* Sets at[i] to the coordinate in dimension i of the element with this flat index. */
+void element_coordinates(const struct kernel_argument *argument, int64_t flat, int64_t *at);
 
 /* Returns true if all bytes of element `index` of the packed elements are `byte`. */
 bool element_is_filled(const struct dtype *dtype, const void *elements, int64_t index,

@@ -51,7 +51,7 @@ int results_layout(const struct kernel_spec *spec, uint64_t seed, struct samples
 struct computation {
   struct device *device;
   struct dataset *dataset;
-  const struct kernel_spec *spec;
+  const struct dataset_request *request;
   /* The dataset's inputs, and outputs of dtype->wide. */
   struct memory memory[KERNEL_MAX_ARGUMENTS];
   struct memory list; /* list of the samples */
@@ -60,27 +60,7 @@ struct computation {
   struct memory before[KERNEL_MAX_ARGUMENTS];
   struct plan *plan;
   struct call *call;
-  const char *name; /* name of the reference for messages */
 };
-
-static int alloc_outputs(struct computation *c, cugen_error *err) {
-  const struct dataset *d = c->dataset;
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
-    const struct kernel_argument *a = &d->spec.arguments[i];
-    if (a->rank == 0) continue;
-    /* Each output has as many entries as there are samples, so that a reference may write entry t
-       of every output. The outputs are guarded, because the last block may have threads beyond the
-       samples. */
-    if (a->kind == CUGEN_ARGUMENT_OUTPUT)
-      status =
-          c->device->ops->alloc(c->device, MEMORY_DEVICE, (size_t)d->samples.count * wide_bytes(a),
-                                true, &c->memory[i], err);
-    else
-      c->memory[i] = d->sets[0][i];
-  }
-  return status;
-}
 
 /* Uploads the list of samples that the reference is passed. */
 static int upload_list(struct computation *c, const int64_t *list, cugen_error *err) {
@@ -118,16 +98,32 @@ static int gather_inout(struct computation *c, size_t argument, void *to, cugen_
   return status;
 }
 
-static int download_outputs(struct computation *c, char *to, cugen_error *err) {
+/* Converts an argument's entries to dtype->wide on the device. Entries beyond the argument's end
+   are zero. */
+static int results_widen(struct computation *c, size_t argument, void *to, cugen_error *err) {
   const struct dataset *d = c->dataset;
+  const struct kernel_argument *a = &d->spec.arguments[argument];
+  const int64_t count = entry_count(a, &d->samples);
+  int status = c->device->ops->fill(c->device, to, 0, (size_t)count * wide_bytes(a), err);
+  if (status) return status;
+  return data_kernels_widen(d->kernels, a, c->memory[argument].device, to, c->list.device, count,
+                            err);
+}
+
+/* Copies the outputs' entries to the host's memory or, if there, to the device's. */
+static int take_outputs(struct computation *c, char *to, bool there, cugen_error *err) {
+  const struct dataset *d = c->dataset;
+  const struct device_ops *ops = c->device->ops;
   int status = CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     if (!results_has_output(a)) continue;
-    size_t bytes = (size_t)entry_count(a, &d->samples) * wide_bytes(a);
-    status = a->kind == CUGEN_ARGUMENT_INOUT
-                 ? gather_inout(c, i, to, err)
-                 : c->device->ops->download(c->device, to, c->memory[i].device, bytes, err);
+    const size_t bytes = (size_t)entry_count(a, &d->samples) * wide_bytes(a);
+    if (a->kind == CUGEN_ARGUMENT_INOUT)
+      status = there ? results_widen(c, i, to, err) : gather_inout(c, i, to, err);
+    else
+      status = there ? ops->copy(c->device, to, c->memory[i].device, bytes, NULL, err)
+                     : ops->download(c->device, to, c->memory[i].device, bytes, err);
     to += results_bytes(a, &d->samples);
   }
   return status;
@@ -136,13 +132,13 @@ static int download_outputs(struct computation *c, char *to, cugen_error *err) {
 /* Launches once, with outputs that are filled with the poison. */
 static int results_launch_once(struct computation *c, unsigned char poison, cugen_error *err) {
   const struct dataset *d = c->dataset;
-  int status = dataset_prepare(c->device, c->dataset, c->spec, false, err);
+  int status = dataset_prepare(c->device, c->dataset, c->request->reference.spec, false, err);
   for (size_t i = 0; i < d->spec.argument_count && !status; i++)
     if (d->spec.arguments[i].kind == CUGEN_ARGUMENT_OUTPUT)
       status =
           c->device->ops->fill(c->device, c->memory[i].device, poison,
                                (size_t)d->samples.count * wide_bytes(&d->spec.arguments[i]), err);
-  dataset_begin(d->doing, c->name);
+  dataset_begin(d->doing, c->request->reference.name);
   if (!status) status = call_launch(c->call, err);
   if (!status) status = c->device->ops->sync(c->device, err);
   dataset_end(d->doing);
@@ -158,7 +154,7 @@ static int results_launch_once(struct computation *c, unsigned char poison, cuge
 static int results_run_once(struct computation *c, unsigned char poison, char *to,
                             cugen_error *err) {
   int status = results_launch_once(c, poison, err);
-  return status ? status : download_outputs(c, to, err);
+  return status ? status : take_outputs(c, to, false, err);
 }
 
 /* ---- Entries that the reference left unwritten ---------------------------------------------- */
@@ -225,19 +221,6 @@ static bool changes_in_place(const struct dataset *d) {
   return false;
 }
 
-/* Reverses the list of samples, so that thread t computes the sample that thread count - 1 - t
-   computed before. */
-static int reverse_samples(struct computation *c, cugen_error *err) {
-  const struct samples *samples = &c->dataset->samples;
-  const int64_t count = samples->count;
-  int64_t *list = malloc((size_t)count * sizeof *list + 1);
-  if (!list) return error_memory(err);
-  for (int64_t i = 0; i < count; i++) list[i] = samples_flat(samples, count - 1 - i);
-  int status = upload_list(c, list, err);
-  free(list);
-  return status;
-}
-
 /* Returns an argument changed in place whose results of the two launches differ, or NULL. */
 static const struct kernel_argument *differs_in_place(const struct dataset *d, const char *first,
                                                       const char *second) {
@@ -257,9 +240,15 @@ static const struct kernel_argument *differs_in_place(const struct dataset *d, c
    which another thread changes in place gets the old or the new value by chance. */
 static int check_order(struct computation *c, const char *results, cugen_error *err) {
   const struct dataset *d = c->dataset;
+  const int64_t count = d->samples.count;
   if (!changes_in_place(d)) return CUGEN_OK;
   char *again = calloc(1, d->results_bytes);
-  int status = again ? reverse_samples(c, err) : error_memory(err);
+  int64_t *reversed = malloc((size_t)count * sizeof *reversed + 1);
+  int status = again && reversed ? CUGEN_OK : error_memory(err);
+  for (int64_t i = 0; i < count && !status; i++)
+    reversed[i] = samples_flat(&d->samples, count - 1 - i);
+  if (!status) status = upload_list(c, reversed, err);
+  free(reversed);
   if (!status) status = results_run_once(c, poisons[0], again, err);
   const struct kernel_argument *a = status ? NULL : differs_in_place(d, results, again);
   free(again);
@@ -271,18 +260,29 @@ static int check_order(struct computation *c, const char *results, cugen_error *
                    a->name, a->name, a->name);
 }
 
-static int open_computation(struct computation *c, const struct dataset_request *request,
-                            cugen_error *err) {
+static int open_computation(struct computation *c, cugen_error *err) {
+  const struct dataset *d = c->dataset;
+  const struct dataset_kernel *reference = &c->request->reference;
   void *extra[KERNEL_MAX_ARGUMENTS + 2];
   size_t extra_count = 0;
-  int status = alloc_outputs(c, err);
-  if (!status)
-    status = dataset_give_before(c->device, c->dataset, c->before, extra, &extra_count, err);
-  if (!status && c->dataset->samples.flat) status = upload_list(c, c->dataset->samples.flat, err);
-  if (!status)
-    status =
-        plan_open(c->device, request->reference.spec, request->reference.compiled, &c->plan, err);
-  c->count = c->dataset->samples.count;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    if (a->rank == 0) continue;
+    /* Each output has as many entries as there are samples, so that a reference may write entry t
+       of every output. The outputs are guarded, because the last block may have threads beyond the
+       samples. */
+    if (a->kind == CUGEN_ARGUMENT_OUTPUT)
+      status =
+          c->device->ops->alloc(c->device, MEMORY_DEVICE, (size_t)d->samples.count * wide_bytes(a),
+                                true, &c->memory[i], err);
+    else
+      c->memory[i] = d->sets[0][i];
+  }
+  if (!status) status = dataset_give_before(c->device, d, c->before, extra, &extra_count, err);
+  if (!status && d->samples.flat) status = upload_list(c, d->samples.flat, err);
+  if (!status) status = plan_open(c->device, reference->spec, reference->compiled, &c->plan, err);
+  c->count = d->samples.count;
   extra[extra_count++] = &c->list.device;
   extra[extra_count++] = &c->count;
   return status ? status : call_bind(c->plan, c->memory, extra, extra_count, &c->call, err);
@@ -290,11 +290,8 @@ static int open_computation(struct computation *c, const struct dataset_request 
 
 int results_compute(struct device *device, struct dataset *d, const struct dataset_request *request,
                     cugen_error *err) {
-  struct computation c = {.device = device,
-                          .dataset = d,
-                          .spec = request->reference.spec,
-                          .name = request->reference.name};
-  int status = open_computation(&c, request, err);
+  struct computation c = {.device = device, .dataset = d, .request = request};
+  int status = open_computation(&c, err);
   if (!status) status = results_run_once(&c, poisons[0], d->results, err);
   if (!status) status = results_check_written(&c, d->results, err);
   if (!status) status = check_order(&c, d->results, err);
@@ -325,34 +322,6 @@ static int ask_written(struct computation *c, bool *written, cugen_error *err) {
   }
   if (!status) status = data_kernels_await(d->kernels, &tallies, err);
   *written = !status && dataset_are_whole(tallies, asked);
-  return status;
-}
-
-/* Converts an argument's entries to dtype->wide. Entries beyond the argument's end are zero. */
-static int results_widen(struct computation *c, size_t argument, void *to, cugen_error *err) {
-  const struct dataset *d = c->dataset;
-  const struct kernel_argument *a = &d->spec.arguments[argument];
-  const int64_t count = entry_count(a, &d->samples);
-  int status = c->device->ops->fill(c->device, to, 0, (size_t)count * wide_bytes(a), err);
-  if (status) return status;
-  return data_kernels_widen(d->kernels, a, c->memory[argument].device, to, c->list.device, count,
-                            err);
-}
-
-static int keep_outputs(struct computation *c, cugen_error *err) {
-  const struct dataset *d = c->dataset;
-  char *to = d->wanted.device;
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
-    const struct kernel_argument *a = &d->spec.arguments[i];
-    if (!results_has_output(a)) continue;
-    status =
-        a->kind == CUGEN_ARGUMENT_INOUT
-            ? results_widen(c, i, to, err)
-            : c->device->ops->copy(c->device, to, c->memory[i].device,
-                                   (size_t)entry_count(a, &d->samples) * wide_bytes(a), NULL, err);
-    to += results_bytes(a, &d->samples);
-  }
   return status;
 }
 
@@ -409,17 +378,14 @@ static int ask_order(struct computation *c, bool *same, cugen_error *err) {
 int results_compute_there(struct device *device, struct dataset *d,
                           const struct dataset_request *request, bool *done, bool *slow,
                           cugen_error *err) {
-  struct computation c = {.device = device,
-                          .dataset = d,
-                          .spec = request->reference.spec,
-                          .name = request->reference.name};
+  struct computation c = {.device = device, .dataset = d, .request = request};
   *done = *slow = false;
-  int status = open_computation(&c, request, err);
+  int status = open_computation(&c, err);
   const double begin = clock_seconds();
   if (!status) status = results_launch_once(&c, poisons[0], err);
   *slow = (clock_seconds() - begin) * bus > (double)d->results_bytes;
   if (!status) status = ask_written(&c, done, err);
-  if (!status && *done) status = keep_outputs(&c, err);
+  if (!status && *done) status = take_outputs(&c, d->wanted.device, true, err);
   if (!status && *done) status = ask_order(&c, done, err);
   /* results_compute needs less device memory, so it may still work. */
   if (status == CUGEN_ERROR_MEMORY) status = CUGEN_OK, *done = false;

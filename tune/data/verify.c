@@ -224,13 +224,6 @@ static bool row_is_close(const struct kernel_argument *o, const void *got, const
   return true;
 }
 
-static void compare_row(const struct kernel_argument *o, const void *got, const void *want,
-                        int64_t first, int64_t count, struct verify_tally *tally) {
-  bool contiguous = o->rank == 0 || (!o->map.count && o->stride[o->rank - 1] == 1);
-  if (contiguous && row_is_close(o, got, want, first, count, tally)) return;
-  for (int64_t i = first; i < first + count; i++) count_element(tally, o, i, i, got, want);
-}
-
 /* A comparison of all rows, of `length` elements each, with a tally for each part. */
 struct rows {
   const struct kernel_argument *output;
@@ -241,9 +234,15 @@ struct rows {
 
 static int compare_rows(void *context, int part, int64_t first, int64_t last, cugen_error *err) {
   struct rows *r = context;
+  const struct kernel_argument *o = r->output;
+  struct verify_tally *tally = &r->tallies[part];
+  const bool contiguous = o->rank == 0 || (!o->map.count && o->stride[o->rank - 1] == 1);
   (void)err;
-  for (int64_t i = first; i < last; i++)
-    compare_row(r->output, r->got, r->want, i * r->length, r->length, &r->tallies[part]);
+  for (int64_t row = first; row < last; row++) {
+    const int64_t begin = row * r->length, end = begin + r->length;
+    if (contiguous && row_is_close(o, r->got, r->want, begin, r->length, tally)) continue;
+    for (int64_t i = begin; i < end; i++) count_element(tally, o, i, i, r->got, r->want);
+  }
   return CUGEN_OK;
 }
 
@@ -268,10 +267,7 @@ static void compare_all(const struct kernel_argument *o, const void *got, const 
 
 void verify_place(const struct kernel_argument *output, int64_t flat, struct text *out) {
   int64_t at[KERNEL_MAX_RANK];
-  for (int d = output->rank - 1; d >= 0; d--) {
-    at[d] = flat % output->shape[d];
-    flat /= output->shape[d];
-  }
+  element_coordinates(output, flat, at);
   text_addf(out, "%s[", output->name);
   for (int d = 0; d < output->rank; d++) text_addf(out, d ? ", %lld" : "%lld", (long long)at[d]);
   text_add(out, "]");
@@ -288,12 +284,6 @@ static void add_element(const struct dtype *dtype, const void *from, int64_t ind
     text_addf(out, "%llu", (unsigned long long)((const uint64_t *)from)[index]);
   else
     text_addf(out, "%.9g", element_load(dtype, from, index));
-}
-
-static int64_t compared_count(const struct samples *samples, const struct kernel_argument *o) {
-  int64_t count = 0;
-  for (int64_t i = 0; samples->flat && i < samples->count; i++) count += samples_due(samples, i, o);
-  return samples->flat ? count : element_count(o);
 }
 
 /* Returns true if the tolerance is 0 and the difference is small enough to be caused by
@@ -317,6 +307,9 @@ static int describe_wrong(const struct kernel_argument *o, const struct verify_t
                           const struct samples *samples, const void *got, const void *want,
                           cugen_error *err) {
   const struct dtype *wide = o->dtype->wide;
+  int64_t compared = samples->flat ? 0 : element_count(o);
+  for (int64_t i = 0; samples->flat && i < samples->count; i++)
+    compared += samples_due(samples, i, o);
   struct text text = {0};
   verify_place(o, samples_flat(samples, tally->first), &text);
   text_add(&text, " is ");
@@ -324,7 +317,7 @@ static int describe_wrong(const struct kernel_argument *o, const struct verify_t
   text_add(&text, ", should be ");
   add_element(wide, want, 0, &text);
   text_addf(&text, "; %lld of %lld elements are wrong (tolerance %.3g)", (long long)tally->wrong,
-            (long long)compared_count(samples, o), o->tolerance);
+            (long long)compared, o->tolerance);
   if (is_rounding(o, element_load(o->dtype, got, 0), element_load(wide, want, 0)))
     text_addf(&text,
               ". With tolerance 0 every bit counts; where this difference is rounding, give the "
