@@ -50,12 +50,6 @@ static double sum_of(const struct chooser *c, const size_t *columns, size_t coun
 
 /* ---- Variants that may be needed ------------------------------------------------------------ */
 
-static bool serves_any(const struct portfolio_matrix *m, const bool *rows, size_t variant) {
-  for (size_t p = 0; p < m->problems; p++)
-    if ((!rows || rows[p]) && isfinite(portfolio_ratio(m, p, variant))) return true;
-  return false;
-}
-
 static double ratio_or_worst(const struct portfolio_matrix *m, size_t problem, size_t variant) {
   const double ratio = portfolio_ratio(m, problem, variant);
   return isfinite(ratio) ? ratio : (double)INFINITY;
@@ -75,10 +69,15 @@ static bool beats(const struct portfolio_matrix *m, const bool *rows, size_t oth
   return better || other < variant;
 }
 
-/* Sets dropped[v] to whether variant v is not needed. Returns how many variants are left. */
+/* Sets dropped[v] to whether variant v serves no problem or is beaten. Returns how many variants
+   are left. */
 static size_t drop_needless(const struct portfolio_matrix *m, const bool *rows, bool *dropped) {
   size_t left = m->variants;
-  for (size_t v = 0; v < m->variants; v++) dropped[v] = !serves_any(m, rows, v);
+  for (size_t v = 0; v < m->variants; v++) {
+    dropped[v] = true;
+    for (size_t p = 0; p < m->problems && dropped[v]; p++)
+      dropped[v] = (rows && !rows[p]) || !isfinite(portfolio_ratio(m, p, v));
+  }
   for (size_t v = 0; v < m->variants; v++)
     for (size_t other = 0; other < m->variants && !dropped[v]; other++)
       dropped[v] = other != v && !dropped[other] && beats(m, rows, other, v);
@@ -124,12 +123,6 @@ static void chooser_close(struct chooser *c) {
 }
 
 /* ---- The exact choice ----------------------------------------------------------------------- */
-
-static double combinations(size_t of, size_t count) {
-  double product = 1;
-  for (size_t i = 0; i < count; i++) product *= (double)(of - i) / (double)(i + 1);
-  return product;
-}
 
 /* Moves `at` to the next combination of `count` out of `of`, in lexicographic order; returns false
    after the last one. */
@@ -259,10 +252,11 @@ static int choose_by_number(const void *a, const void *b) {
 }
 
 static int choose_run(struct chooser *c, cugen_error *err) {
-  const double steps = combinations(c->columns, c->most) * (double)(c->rows * c->most);
+  double combinations = 1;
   int status = CUGEN_OK;
   if (!c->most) return CUGEN_OK;
-  if (steps <= most_exact)
+  for (size_t i = 0; i < c->most; i++) combinations *= (double)(c->columns - i) / (double)(i + 1);
+  if (combinations * (double)(c->rows * c->most) <= most_exact)
     status = choose_exactly(c, err);
   else
     status = choose_often(c, err);
@@ -326,22 +320,17 @@ static void keep_kernels(struct chooser *variants, const struct portfolio_matrix
   if (variants->most > kept) variants->most = kept;
 }
 
-static int choose_kernels(struct chooser *variants, const struct portfolio_matrix *m, size_t most,
-                          cugen_error *err) {
-  struct chooser kernels;
-  int status = open_kernels(&kernels, m, variants, most, err);
-  if (!status) status = choose_run(&kernels, err);
-  if (!status) keep_kernels(variants, m, &kernels);
-  chooser_close(&kernels);
-  return status;
-}
-
 int portfolio_choose(const struct portfolio_matrix *m, const bool *rows, size_t most,
                      size_t *chosen, size_t *count, cugen_error *err) {
-  struct chooser c;
+  struct chooser c, kernels;
   int status = chooser_open(&c, m, rows, portfolio_most_variants(m, most), err);
   *count = 0;
-  if (!status && m->kernels) status = choose_kernels(&c, m, most, err);
+  if (!status && m->kernels) {
+    status = open_kernels(&kernels, m, &c, most, err);
+    if (!status) status = choose_run(&kernels, err);
+    if (!status) keep_kernels(&c, m, &kernels);
+    chooser_close(&kernels);
+  }
   if (!status) status = choose_run(&c, err);
   for (size_t i = 0; i < c.count && !status; i++) chosen[(*count)++] = c.variants[c.chosen[i]];
   if (*count) qsort(chosen, *count, sizeof *chosen, choose_by_number);

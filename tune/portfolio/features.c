@@ -6,20 +6,6 @@
 
 /* ---- The features of a matrix --------------------------------------------------------------- */
 
-/* Returns true if the size differs between problems. */
-static bool differs(const struct portfolio_matrix *m, size_t size) {
-  for (size_t p = 1; p < m->problems; p++)
-    if (portfolio_value(m, p, size) != portfolio_value(m, 0, size)) return true;
-  return false;
-}
-
-/* Returns true if the size is at least 1 in all problems, as ratios and divisors need. */
-static bool is_positive(const struct portfolio_matrix *m, size_t size) {
-  for (size_t p = 0; p < m->problems; p++)
-    if (portfolio_value(m, p, size) < 1) return false;
-  return true;
-}
-
 struct list {
   struct portfolio_feature *all;
   size_t count;
@@ -46,13 +32,6 @@ static void add_divisor(struct list *list, uint64_t each) {
   list->all[list->count - 1].each = each;
 }
 
-/* Returns true if some values of the size are multiples of 8. */
-static bool has_multiples(const struct portfolio_matrix *m, size_t size) {
-  for (size_t p = 0; p < m->problems; p++)
-    if (portfolio_value(m, p, size) % 8 == 0) return true;
-  return false;
-}
-
 /* Adds a feature for the divisors of each size that may decide which variants are valid. Without
    such a size, adds one feature for all sizes that have multiples, because the problems may not
    tell which size's divisors decide how fast variants are. */
@@ -63,7 +42,8 @@ static void add_multiples(struct list *list, const struct portfolio_matrix *m, c
   for (size_t i = 0; i < count && sizes[i] < MOST_BITS; i++) {
     const uint64_t own = UINT64_C(1) << sizes[i];
     if (!m->decides || m->decides[sizes[i]]) any = true, add_divisor(list, own);
-    if (has_multiples(m, sizes[i])) each |= own;
+    for (size_t p = 0; p < m->problems; p++)
+      if (portfolio_value(m, p, sizes[i]) % 8 == 0) each |= own;
   }
   if (!any && each) add_divisor(list, each);
 }
@@ -71,12 +51,18 @@ static void add_multiples(struct list *list, const struct portfolio_matrix *m, c
 struct portfolio_feature *portfolio_features(const struct portfolio_matrix *m, size_t *count) {
   enum { PAIRS = PORTFOLIO_MOST_SIZES * (PORTFOLIO_MOST_SIZES - 1) / 2 };
   size_t sizes[PORTFOLIO_MOST_SIZES], differ = 0;
-  bool positive = true;
+  bool positive = true; /* all sizes that differ are at least 1, as ratios and divisors need */
   struct list list = {.all = calloc(2 * PORTFOLIO_MOST_SIZES + 3 * PAIRS + 2, sizeof *list.all)};
   *count = 0;
   if (!list.all) return NULL;
-  for (size_t s = 0; s < m->sizes && differ < PORTFOLIO_MOST_SIZES; s++)
-    if (differs(m, s)) sizes[differ++] = s, positive = positive && is_positive(m, s);
+  for (size_t s = 0; s < m->sizes && differ < PORTFOLIO_MOST_SIZES; s++) {
+    bool differs = false, at_least_1 = true;
+    for (size_t p = 0; p < m->problems; p++) {
+      differs |= portfolio_value(m, p, s) != portfolio_value(m, 0, s);
+      at_least_1 &= portfolio_value(m, p, s) >= 1;
+    }
+    if (differs) sizes[differ++] = s, positive &= at_least_1;
+  }
   for (size_t i = 0; i < differ; i++) features_add(&list, FEATURE_SIZE, sizes[i], 0);
   if (positive) {
     add_pairs(&list, sizes, differ, FEATURE_PRODUCT);

@@ -124,13 +124,6 @@ static struct portfolio_loss sum_up(const double *losses, size_t count) {
   return loss;
 }
 
-static bool is_missed(const struct portfolio_matrix *m, size_t problem, const size_t *chosen,
-                      size_t count) {
-  size_t i = 0;
-  while (i < count && isinf(portfolio_ratio(m, problem, chosen[i]))) i++;
-  return i == count;
-}
-
 /* ---- Cross-validation ----------------------------------------------------------------------- */
 
 static int run_fold(struct validation *v, size_t fold, cugen_error *err) {
@@ -140,8 +133,12 @@ static int run_fold(struct validation *v, size_t fold, cugen_error *err) {
   size_t count = 0;
   for (size_t p = 0; p < m->problems; p++) v->rows[p] = v->fold[p] != fold;
   int status = learn_choose(m, v->rows, v->most, v->chosen, &count, err);
-  for (size_t p = 0; p < m->problems && !status; p++)
-    if (!v->rows[p]) v->missed[p] = is_missed(m, p, v->chosen, count);
+  for (size_t p = 0; p < m->problems && !status; p++) {
+    if (v->rows[p]) continue;
+    size_t valid = 0;
+    for (size_t i = 0; i < count; i++) valid += !isinf(portfolio_ratio(m, p, v->chosen[i]));
+    v->missed[p] = valid == 0;
+  }
   if (!status) status = portfolio_formulas_fit(m, v->rows, v->chosen, count, &formulas, err);
   if (!status)
     status =
@@ -214,42 +211,26 @@ static void choose_doubts(struct validation *v) {
 
 /* ---- Learning from all problems ------------------------------------------------------------- */
 
-static double tuned_cost(const struct service *s, const struct portfolio_tree *tree, size_t leaves,
-                         bool doubts) {
-  double sum = 0;
-  for (size_t p = 0; p < s->m->problems; p++)
-    sum += portfolio_cost(loss_of(s, p, portfolio_tree_says(tree, leaves, s->m, p), doubts));
-  return sum;
-}
-
 /* Returns the fewest admitted leaves that serve the problems nearly as well as any admitted number.
    Admitted are the numbers of leaves that are nearly the best for problems left out; with few
    problems, all numbers. */
 static size_t choose_leaves(const struct validation *v, const struct portfolio_tree *tree,
-                            const struct service *service) {
-  const double problems = (double)v->m->problems, least_held = least_cost(v);
+                            const struct service *s) {
+  const size_t problems = v->m->problems;
+  const double least_held = least_cost(v);
   double costs[MOST_LEAVES + 1], least = INFINITY;
   size_t leaves = 1;
   for (size_t i = 1; i <= v->leaves; i++) {
-    const bool admitted = v->m->problems < FEW || held_cost(v, i) <= least_held + slack * problems;
-    costs[i] = admitted ? tuned_cost(service, tree, i, v->doubts) : (double)INFINITY;
+    const bool admitted =
+        problems < FEW || held_cost(v, i) <= least_held + slack * (double)problems;
+    costs[i] = admitted ? 0 : (double)INFINITY;
+    for (size_t p = 0; p < problems && admitted; p++)
+      costs[i] += portfolio_cost(loss_of(s, p, portfolio_tree_says(tree, i, v->m, p), v->doubts));
     least = fmin(least, costs[i]);
   }
-  while (leaves < v->leaves && costs[leaves] > least + PORTFOLIO_NEGLIGIBLE * problems) leaves++;
+  while (leaves < v->leaves && costs[leaves] > least + PORTFOLIO_NEGLIGIBLE * (double)problems)
+    leaves++;
   return leaves;
-}
-
-static int learn_make_room(const struct portfolio_matrix *m, size_t kernels,
-                           struct portfolio_learnt *out, cugen_error *err) {
-  const size_t most = portfolio_most_variants(m, kernels);
-  out->chosen = calloc(most + 1, sizeof *out->chosen);
-  out->given = calloc(m->problems + 1, sizeof *out->given);
-  out->tuned = calloc(m->problems + 1, sizeof *out->tuned);
-  out->held = calloc(m->problems + 1, sizeof *out->held);
-  out->times = calloc(most + 1, sizeof *out->times);
-  out->most = most;
-  return out->chosen && out->given && out->tuned && out->held && out->times ? CUGEN_OK
-                                                                            : error_memory(err);
 }
 
 /* Removes the variants that no leaf names and that serve no problem of the matrix. The remaining
@@ -419,9 +400,16 @@ static void learn_sum_losses(const struct validation *v, struct portfolio_learnt
 int portfolio_learn(const struct portfolio_matrix *m, size_t most, struct portfolio_learnt *out,
                     cugen_error *err) {
   struct validation v;
-  *out = (struct portfolio_learnt){0};
+  *out = (struct portfolio_learnt){.most = portfolio_most_variants(m, most)};
   int status = open_validation(&v, m, most, err);
-  if (!status) status = learn_make_room(m, most, out, err);
+  out->chosen = calloc(out->most + 1, sizeof *out->chosen);
+  out->given = calloc(m->problems + 1, sizeof *out->given);
+  out->tuned = calloc(m->problems + 1, sizeof *out->tuned);
+  out->held = calloc(m->problems + 1, sizeof *out->held);
+  out->times = calloc(out->most + 1, sizeof *out->times);
+  if (!status && !(out->chosen && out->given && out->tuned && out->held && out->times))
+    status = error_memory(err);
+
   if (!status && m->problems > 2) portfolio_deal(m->problems, v.folds, 1, v.fold);
   for (size_t fold = 0; fold < v.folds && m->problems > 2 && !status; fold++)
     status = run_fold(&v, fold, err);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 struct axis_values { /* The values of one axis. */
   const char *name;
   struct value *values; /* in order, without duplicates */
@@ -58,30 +59,12 @@ static size_t axes_place_of(const struct axis_values *axis, struct value value) 
 
 static bool axes_add_value(struct axis_values *axis, struct value value) {
   if (axes_place_of(axis, value) < axis->count) return true;
-  struct value *values = realloc(axis->values, (axis->count + 1) * sizeof *values);
-  if (!values) return false;
+  if (!ARRAY_ROOM(axis->values, axis->count)) return false;
   size_t at = axis->count++;
-  for (; at > 0 && axes_goes_before(value, values[at - 1]); at--) values[at] = values[at - 1];
-  values[at] = value;
-  axis->values = values;
+  for (; at > 0 && axes_goes_before(value, axis->values[at - 1]); at--)
+    axis->values[at] = axis->values[at - 1];
+  axis->values[at] = value;
   return true;
-}
-
-static struct axis_values *axis_named(struct axes *a, const char *name) {
-  size_t i = a->first;
-  while (i < a->count && strcmp(a->all[i].name, name) != 0) i++;
-  if (i < a->count) return &a->all[i];
-  a->all[a->count] = (struct axis_values){.name = name};
-  return &a->all[a->count++];
-}
-
-static bool set_numbers(struct axis_values *axis) {
-  for (size_t i = 0; i < axis->count; i++)
-    if (!axes_is_number(axis->values[i])) return true;
-  axis->numbers = calloc(axis->count + 1, sizeof *axis->numbers);
-  for (size_t i = 0; i < axis->count && axis->numbers; i++)
-    axis->numbers[i] = axes_number(axis->values[i]);
-  return axis->numbers;
 }
 
 /* ---- Opening -------------------------------------------------------------------------------- */
@@ -95,9 +78,11 @@ static bool axes_collect(struct axes *a) {
   for (size_t i = 0; i < a->implementation_count; i++)
     for (size_t t = 0; t < implementation(a, i)->tunable_count; t++) {
       const struct config_tunable *tunable = &implementation(a, i)->tunables[t];
-      struct axis_values *axis = axis_named(a, tunable->name);
+      size_t at = a->first;
+      while (at < a->count && strcmp(a->all[at].name, tunable->name) != 0) at++;
+      if (at == a->count) a->all[a->count++] = (struct axis_values){.name = tunable->name};
       for (size_t v = 0; v < tunable->value_count; v++)
-        if (!axes_add_value(axis, tunable->values[v])) return false;
+        if (!axes_add_value(&a->all[at], tunable->values[v])) return false;
     }
   return true;
 }
@@ -130,8 +115,15 @@ static bool map_all(struct axes *a) {
 static bool fill_axes(struct axes *a) {
   if (a->first) a->axes[0].count = a->implementation_count;
   for (size_t i = a->first; i < a->count; i++) {
-    if (!set_numbers(&a->all[i])) return false;
-    a->axes[i] = (struct strategy_axis){.count = a->all[i].count, .values = a->all[i].numbers};
+    struct axis_values *axis = &a->all[i];
+    size_t numbers = 0;
+    while (numbers < axis->count && axes_is_number(axis->values[numbers])) numbers++;
+    if (numbers == axis->count) {
+      axis->numbers = calloc(axis->count + 1, sizeof *axis->numbers);
+      if (!axis->numbers) return false;
+      for (size_t v = 0; v < axis->count; v++) axis->numbers[v] = axes_number(axis->values[v]);
+    }
+    a->axes[i] = (struct strategy_axis){.count = axis->count, .values = axis->numbers};
   }
   return true;
 }

@@ -44,21 +44,17 @@ static uint64_t choose_parent(struct evolutionary *s) {
   return s->population.members[one < other ? one : other].index;
 }
 
-static bool child_next(struct evolutionary *s, uint64_t *index) {
-  for (int n = 0; n < CHILDREN; n++) {
-    uint64_t mother = choose_parent(s), father = choose_parent(s);
-    if (population_cross(&s->strategy.space, mother, father, MUTATION, &s->state, index) &&
-        search_give(&s->strategy, *index))
-      return true;
-  }
-  return false;
-}
-
 static bool evolutionary_next(struct strategy *strategy, uint64_t *index) {
   struct evolutionary *s = (struct evolutionary *)strategy;
   if (search_first(strategy, index)) return true;
-  bool begun = s->reported >= SAMPLES && s->population.count > 1;
-  if (begun && strategy->space.axis_count && child_next(s, index)) return true;
+  const bool breeds =
+      s->reported >= SAMPLES && s->population.count > 1 && strategy->space.axis_count;
+  for (int n = 0; n < CHILDREN && breeds; n++) {
+    uint64_t mother = choose_parent(s), father = choose_parent(s);
+    if (population_cross(&strategy->space, mother, father, MUTATION, &s->state, index) &&
+        search_give(strategy, *index))
+      return true;
+  }
   return search_random(strategy, index);
 }
 

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "gauss.h"
 #include "search.h"
 
@@ -56,7 +57,7 @@ struct model {
   uint64_t *index;
   enum { EXPECTED, RIGHT, FAILED } * state;
   uint32_t *order; /* numbers of the known rows, least cost first, failures last */
-  size_t rows, capacity;
+  size_t rows;
   /* Rows with a result, and with a right result; results since the last clear improvement. */
   size_t known, right, idle;
   double best;        /* least logarithm of a cost */
@@ -64,15 +65,13 @@ struct model {
   bool ready, broken; /* broken: out of memory or of rows; the model stays as it is */
 };
 
-/* ---- Numbers -------------------------------------------------------------------------------- */
+/* ---- Columns -------------------------------------------------------------------------------- */
 
 static double odd_part(double v) {
   int64_t n = (int64_t)v;
   while (n % 2 == 0) n /= 2;
   return (double)n;
 }
-
-/* ---- Columns -------------------------------------------------------------------------------- */
 
 /* Returns true if a column of odd parts pays off: for axes of six or more whole numbers that are
    not all powers of two. */
@@ -162,29 +161,14 @@ void model_close(struct model *m) {
 
 /* ---- Rows ----------------------------------------------------------------------------------- */
 
-static bool enlarge(void *array, size_t count, size_t size) {
-  void **at = array, *larger = realloc(*at, count * size);
-  if (larger) *at = larger;
-  return larger;
-}
-
-static bool model_reserve(struct model *m) {
-  size_t capacity = m->capacity ? 2 * m->capacity : 64;
-  if (m->rows < m->capacity) return true;
-  if (!enlarge(&m->x, capacity, m->column_count * sizeof *m->x) ||
-      !enlarge(&m->cost, capacity, sizeof *m->cost) ||
-      !enlarge(&m->price, capacity, sizeof *m->price) ||
-      !enlarge(&m->index, capacity, sizeof *m->index) ||
-      !enlarge(&m->state, capacity, sizeof *m->state) ||
-      !enlarge(&m->order, capacity, sizeof *m->order))
-    return false;
-  m->capacity = capacity;
-  return true;
-}
-
 /* Returns false if there is no room for a row. */
 static bool model_add_row(struct model *m, uint64_t index, size_t *row) {
-  m->broken |= m->rows >= MOST_ROWS || !model_reserve(m);
+  const bool room = m->rows < MOST_ROWS &&
+                    array_room(&m->x, m->rows, m->column_count * sizeof *m->x) &&
+                    ARRAY_ROOM(m->cost, m->rows) && ARRAY_ROOM(m->price, m->rows) &&
+                    ARRAY_ROOM(m->index, m->rows) && ARRAY_ROOM(m->state, m->rows) &&
+                    ARRAY_ROOM(m->order, m->rows);
+  m->broken |= !room;
   if (m->broken) return false;
   *row = m->rows++;
   m->index[*row] = index;
@@ -273,17 +257,6 @@ static size_t choose_learnt(const struct model *m, uint32_t *rows, size_t *right
   return count;
 }
 
-static void model_relearn(struct model *m) {
-  uint32_t rows[GAUSS_MOST];
-  size_t right, known;
-  if (m->known < RESULTS || m->right < 2) return;
-  size_t count = known = choose_learnt(m, rows, &right);
-  for (size_t i = m->rows; i-- > 0 && count < GAUSS_MOST;)
-    if (m->state[i] == EXPECTED) rows[count++] = (uint32_t)i;
-  gauss_learn(m->gauss, m->x, m->cost, m->price, rows, right, known, count);
-  m->ready = true;
-}
-
 void model_expect(struct model *m, uint64_t index) {
   size_t row;
   if (model_add_row(m, index, &row) && m->ready)
@@ -313,5 +286,14 @@ void model_learn(struct model *m, uint64_t index, double cost, double seconds) {
   m->order[at] = (uint32_t)row;
   m->best = fmin(m->best, m->cost[row]);
   if (m->best < m->mark - clearly) m->mark = m->best, m->idle = 0;
-  if (!m->broken) model_relearn(m);
+
+  if (m->broken || m->known < RESULTS || m->right < 2) return;
+  uint32_t rows[GAUSS_MOST];
+  size_t learnt_right;
+  const size_t known = choose_learnt(m, rows, &learnt_right);
+  size_t count = known;
+  for (size_t i = m->rows; i-- > 0 && count < GAUSS_MOST;)
+    if (m->state[i] == EXPECTED) rows[count++] = (uint32_t)i;
+  gauss_learn(m->gauss, m->x, m->cost, m->price, rows, learnt_right, known, count);
+  m->ready = true;
 }
