@@ -265,12 +265,6 @@ double leaders_reserved(const struct tuner_run *run) {
   return races ? fmin(run->budget * 0.1, most_of_race(run)) : 0;
 }
 
-static void add_entrant(const struct tuner_run *run, const struct cache_record *record,
-                        struct entrant *all, size_t *count) {
-  if (run_accepts(run, record) && run_knows_cost(run, record))
-    all[(*count)++] = (struct entrant){.record = record, .cost = run_cost(run, record)};
-}
-
 /* Lists all right variants whose cost is known, also those of earlier runs, in no order. */
 static int list_entrants(const struct run_records *records, struct entrant **out, size_t *count,
                          cugen_error *err) {
@@ -278,10 +272,14 @@ static int list_entrants(const struct run_records *records, struct entrant **out
   *count = 0;
   *out = calloc(records->count + records->known_count + 1, sizeof **out);
   if (!*out) return error_memory(err);
-  for (size_t i = 0; i < records->count; i++) add_entrant(run, &records->own[i], *out, count);
-  for (size_t i = 0; i < records->known_count; i++)
-    if (!run_records_has(records, records->known[i].variant))
-      add_entrant(run, &records->known[i], *out, count);
+  for (size_t i = 0; i < records->count + records->known_count; i++) {
+    const bool known = i >= records->count;
+    const struct cache_record *record =
+        known ? &records->known[i - records->count] : &records->own[i];
+    if (known && run_records_has(records, record->variant)) continue;
+    if (run_accepts(run, record) && run_knows_cost(run, record))
+      (*out)[(*count)++] = (struct entrant){.record = record, .cost = run_cost(run, record)};
+  }
   return CUGEN_OK;
 }
 

@@ -40,37 +40,14 @@ static int nothing_to_try(const struct tuner_run *run, cugen_error *err) {
   return space_explain_empty(run->target->space, err);
 }
 
-/* ---- Libraries' kernels ---------------------------------------------------------------------
-
-   Libraries' kernels are few and need no compile, so they are tried first, unless target->listed
-   names other variants. The strategy does not hear how fast they are, because that would make the
-   strategy drop its priors, which are about templates. */
-
-/* Returns the next implementation from *at on that is a library's and has variants, and moves *at
-   behind it; NULL: there is none. */
-static const struct space_implementation *library_at(const struct space *space, size_t *at) {
-  size_t count;
-  const struct space_implementation *all = space_implementations(space, &count);
-  while (*at < count && !(all[*at].implementation->library && all[*at].valid)) ++*at;
-  return *at < count ? &all[(*at)++] : NULL;
-}
-
-static size_t count_libraries(const struct space *space) {
-  const struct space_implementation *one;
-  size_t count = 0;
-  for (size_t at = 0; (one = library_at(space, &at));) count += one->valid;
-  return count;
-}
-
-/* ---- The beginning -------------------------------------------------------------------------- */
-
 /* Lists the variants to try before the strategy's own: the TUNE_LEADERS remembered ones of least
-   cost, then target->listed or, without a list, the libraries' kernels. */
+   cost, then target->listed or, without a list, the libraries' kernels, which are few and need no
+   compile. */
 static size_t find_firsts(const struct proposals *p, uint64_t *out) {
   const struct tune_target *target = p->run->target;
   struct population best = {0};
   uint64_t index;
-  size_t count = 0;
+  size_t count = 0, implementations;
   for (size_t i = 0; i < p->records->known_count; i++)
     if (p->records->known[i].outcome == CUGEN_OUTCOME_OK &&
         space_look_up(target->space, p->records->known[i].variant, &index))
@@ -78,9 +55,10 @@ static size_t find_firsts(const struct proposals *p, uint64_t *out) {
   while (count < best.count && count < TUNE_LEADERS)
     out[count] = best.members[count].index, count++;
   for (size_t i = 0; i < target->listed_count; i++) out[count++] = target->listed[i];
-  const struct space_implementation *one;
-  for (size_t at = 0; !target->listed && (one = library_at(target->space, &at));)
-    for (uint64_t i = 0; i < one->valid; i++) out[count++] = one->first + i;
+  const struct space_implementation *all = space_implementations(target->space, &implementations);
+  for (size_t i = 0; i < implementations && !target->listed; i++)
+    for (uint64_t k = 0; all[i].implementation->library && k < all[i].valid; k++)
+      out[count++] = all[i].first + k;
   return count;
 }
 
@@ -93,8 +71,10 @@ int proposals_open(struct proposals *p, uint64_t seed, cugen_error *err) {
   if (status) return status;
   struct strategy_space space = {.seed = run->options->seed ^ seed};
   const struct space_implementation *all = space_implementations(target->space, &space.span_count);
-  uint64_t *firsts =
-      calloc(TUNE_LEADERS + target->listed_count + count_libraries(target->space), sizeof *firsts);
+  size_t most_firsts = TUNE_LEADERS + target->listed_count;
+  for (size_t i = 0; i < space.span_count; i++)
+    if (all[i].implementation->library) most_firsts += all[i].valid;
+  uint64_t *firsts = calloc(most_firsts, sizeof *firsts);
   struct strategy_span *spans = calloc(space.span_count + 1, sizeof *spans);
   p->axes = axes_open(target->space);
   if (firsts && spans && p->axes) {
@@ -130,6 +110,8 @@ void proposals_tell(struct proposals *p, uint64_t index, const struct cache_reco
   const size_t i = run_implementation(p->run, index);
   alike_note(&p->alike, p->axes, index, record);
   best_note(&p->best, p->run, index, record);
+  /* The strategy does not hear how fast libraries' kernels are, because it would then drop its
+     priors, which are about templates. */
   if (i < count && all[i].implementation->library) return;
   p->ops->report(p->strategy, index,
                  run_accepts(p->run, record) ? run_search_cost(p->run, record) : (double)INFINITY,

@@ -208,22 +208,8 @@ static int take_news(struct sharing *s, cugen_error *err) {
 
 /* ---- Waiting variants, when the strategy has no others -------------------------------------- */
 
-/* Handles the answer to a waiting variant's claim. A variant whose record cannot be used here, such
-   as a record made with a shorter time limit, is left to another tuner. */
-static int sharing_take_answer(struct sharing *s, size_t at, enum cache_claim_state state,
-                               cugen_error *err) {
-  enum { ENOUGH = 20 }; /* after so many refusals news of the record should have come */
-  struct candidate *c = NULL;
-  int status = state == CACHE_CLAIM_GRANTED
-                   ? candidate_open(&s->run->bench, s->waiting[at].index, &c, err)
-                   : CUGEN_OK;
-  if (c || (state == CACHE_CLAIM_RECORDED && ++s->waiting[at].recorded == ENOUGH))
-    sharing_forget(s, at);
-  return c ? queue_begin(s->queue, s->proposals, c, err) : status;
-}
-
 static int claim_again(struct sharing *s, cugen_error *err) {
-  enum { MOST = 64 };
+  enum { MOST = 64, ENOUGH = 20 /* after so many refusals news of the record should have come */ };
   struct cache_claim claims[MOST];
   const size_t room = sharing_room(s);
   size_t count = 0;
@@ -233,8 +219,16 @@ static int claim_again(struct sharing *s, cugen_error *err) {
   if (!count) return CUGEN_OK;
   int status = ask_claims(s, claims, count, 0, err);
   /* From the last one on, because begun variants leave the list. */
-  for (size_t i = count; i > 0 && !status; i--)
-    status = sharing_take_answer(s, i - 1, claims[i - 1].state, err);
+  for (size_t i = count; i-- > 0 && !status;) {
+    struct candidate *c = NULL;
+    if (claims[i].state == CACHE_CLAIM_GRANTED)
+      status = candidate_open(&s->run->bench, s->waiting[i].index, &c, err);
+    /* A variant whose record cannot be used here, such as a record made with a shorter time limit,
+       is left to another tuner. */
+    if (c || (claims[i].state == CACHE_CLAIM_RECORDED && ++s->waiting[i].recorded == ENOUGH))
+      sharing_forget(s, i);
+    if (c) status = queue_begin(s->queue, s->proposals, c, err);
+  }
   if (!status && s->count > count) { /* rotate, so that others are claimed next time */
     struct sharing_waiting first = s->waiting[0];
     memmove(&s->waiting[0], &s->waiting[1], (s->count - 1) * sizeof *s->waiting);

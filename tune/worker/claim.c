@@ -94,21 +94,11 @@ void claim_record(const struct worker_result *result, uint64_t seed, struct cach
 /* Least plausible time of a launch in seconds. */
 static const double least_time = 1e-8;
 
-static const char *times_wrong(const struct measurement *m, double process) {
-  if (m->samples <= 0) return "it has no samples";
-  if (!(m->seconds >= least_time)) return "its time is below 10 ns";
-  if (!(m->minimum <= m->p20 && m->p20 <= m->seconds && m->seconds <= m->p80))
-    return "its times are in no order";
-  /* Half of the samples took at least the median. */
-  if (m->seconds * ((double)m->samples + 1) / 2 > process)
-    return "its times are longer than its process ran";
-  return NULL;
-}
-
 /* Returns what cannot be true of the result, or NULL. claim_is_possible also checks the result as a
    record. */
 static const char *fields_wrong(const struct worker_result *result,
                                 const struct claim_bounds *bounds) {
+  const struct measurement *m = &result->measurement;
   const bool right = result->outcome == CUGEN_OUTCOME_OK;
   if (!is_among(possible[bounds->on_gpu].outcomes, (int)result->outcome))
     return "no run ends with such an outcome";
@@ -117,11 +107,18 @@ static const char *fields_wrong(const struct worker_result *result,
   if (right && result->cause) return "it is right, and has a cause of failure";
   if (!memchr(result->reason, '\0', sizeof result->reason)) return "its reason has no end";
   if (right && *result->reason) return "it is right, and has a reason of failure";
-  if ((unsigned)result->measurement.reached >= MEASURE_REACHED)
-    return "its state under load is none that exists";
-  if (!memchr(result->measurement.clock.throttle, '\0', sizeof result->measurement.clock.throttle))
+  if ((unsigned)m->reached >= MEASURE_REACHED) return "its state under load is none that exists";
+  if (!memchr(m->clock.throttle, '\0', sizeof m->clock.throttle))
     return "the reason for its slow clocks has no end";
-  return right && bounds->timed ? times_wrong(&result->measurement, bounds->seconds) : NULL;
+  if (!right || !bounds->timed) return NULL;
+  if (m->samples <= 0) return "it has no samples";
+  if (!(m->seconds >= least_time)) return "its time is below 10 ns";
+  if (!(m->minimum <= m->p20 && m->p20 <= m->seconds && m->seconds <= m->p80))
+    return "its times are in no order";
+  /* Half of the samples took at least the median. */
+  if (m->seconds * ((double)m->samples + 1) / 2 > bounds->seconds)
+    return "its times are longer than its process ran";
+  return NULL;
 }
 
 bool claim_is_possible(const struct worker_result *result, const struct claim_bounds *bounds,

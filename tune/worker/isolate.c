@@ -31,28 +31,21 @@ static void close_between(unsigned first, unsigned last) {
     close((int)fd);
 }
 
-struct start {
-  void (*step)(void *context, void *result);
-  void *context;
-  struct shared *shared;
-  int output, kept;
-};
-
-_Noreturn static void run_step(const struct start *s) {
-  if (dup2(s->output, STDOUT_FILENO) < 0 || dup2(s->output, STDERR_FILENO) < 0) _exit(1);
+_Noreturn static void run_step(void (*step)(void *context, void *result), void *context,
+                               struct shared *shared, int output, int kept) {
+  if (dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0) _exit(1);
   /* Closes all descriptors but `kept`, above all the worker's socket, through which a kernel could
      answer for the worker. */
-  const unsigned first = STDERR_FILENO + 1,
-                 place = s->kept < (int)first ? first - 1 : (unsigned)s->kept;
+  const unsigned first = STDERR_FILENO + 1, place = kept < (int)first ? first - 1 : (unsigned)kept;
   if (place > first) close_between(first, place - 1);
   close_between(place + 1, ~0u);
   /* The environment may contain secrets that a kernel could print. */
   for (char **at = environ; at && *at; at++) explicit_bzero(*at, strlen(*at));
   clearenv();
   setvbuf(stdout, NULL, _IONBF, 0); /* so that text printed before a crash is not lost */
-  s->step(s->context, s->shared->result);
+  step(context, shared->result);
   fflush(stdout);
-  s->shared->done = 1;
+  shared->done = 1;
   _exit(0);
 }
 
@@ -66,18 +59,6 @@ void isolate_mark(void) {
   }
 }
 
-/* Removes the mark from the text. Only the first byte that equals `mark` is a mark. Returns the
-   number of bytes removed. */
-static ssize_t take_mark(char *buffer, size_t length, struct isolate_output *output) {
-  char *found = output->marked ? NULL : memchr(buffer, mark, length);
-  if (!found) return 0;
-  const size_t before = (size_t)(found - buffer);
-  output->marked = 1;
-  output->first = output->bytes + before;
-  memmove(found, found + 1, length - before - 1);
-  return 1;
-}
-
 /* Collects the output until the process has ended or closed its streams. The process may be able to
    overwrite *output, which the coordinator reads. Therefore this function reads *output only at the
    beginning. */
@@ -88,7 +69,14 @@ static void isolate_collect(int pipe, struct isolate_output *output) {
   while ((got = read(pipe, buffer, sizeof buffer)) != 0) {
     if (got < 0 && errno != EINTR) return;
     if (got < 0) continue;
-    got -= take_mark(buffer, (size_t)got, &own);
+    char *found = own.marked ? NULL : memchr(buffer, mark, (size_t)got);
+    if (found) { /* only the first byte that equals `mark` is a mark, which is no output */
+      const size_t before = (size_t)(found - buffer);
+      own.marked = 1;
+      own.first = own.bytes + before;
+      memmove(found, found + 1, (size_t)got - before - 1);
+      got--;
+    }
     const size_t room = own.bytes < sizeof own.text ? sizeof own.text - (size_t)own.bytes : 0;
     memcpy(own.text + sizeof own.text - room, buffer, (size_t)got < room ? (size_t)got : room);
     own.bytes += (uint64_t)got;
@@ -106,40 +94,37 @@ _Noreturn static void die_likewise(int status) {
   _exit(number ? 128 + number : WEXITSTATUS(status));
 }
 
-static int isolate_run(struct start *s, struct isolate_output *output, cugen_error *err) {
+int isolate(void (*step)(void *context, void *result), void *context, void *result, size_t bytes,
+            struct isolate_output *output, int kept, cugen_error *err) {
+  const size_t whole = sizeof(struct shared) + bytes;
   int ends[2], how = 0;
-  if (pipe2(ends, O_CLOEXEC))
-    return error_set(err, CUGEN_ERROR_IO, "a pipe for a variant: %s", strerror(errno));
-  s->output = ends[1];
+  struct shared *shared =
+      mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED)
+    return error_set(err, CUGEN_ERROR_MEMORY, "memory for a result: %s", strerror(errno));
+  memcpy(shared->result, result, bytes);
+  if (pipe2(ends, O_CLOEXEC)) {
+    error_set(err, CUGEN_ERROR_IO, "a pipe for a variant: %s", strerror(errno));
+    munmap(shared, whole);
+    return CUGEN_ERROR_IO;
+  }
+
   const pid_t parent = getpid(), child = fork();
   const int code = errno;
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1); /* the parent ended before prctl asked for the signal */
-    run_step(s);
+    run_step(step, context, shared, ends[1], kept);
   }
   close(ends[1]);
   if (child > 0) isolate_collect(ends[0], output);
   close(ends[0]);
-  if (child < 0)
-    return error_set(err, CUGEN_ERROR_IO, "a process for a variant: %s", strerror(code));
-  while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
+  while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR) {
   }
-  if (s->shared->done != 1 || how) die_likewise(how);
-  return CUGEN_OK;
-}
+  if (child > 0 && (shared->done != 1 || how)) die_likewise(how);
 
-int isolate(void (*step)(void *context, void *result), void *context, void *result, size_t bytes,
-            struct isolate_output *output, int kept, cugen_error *err) {
-  const size_t whole = sizeof(struct shared) + bytes;
-  struct shared *shared =
-      mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED)
-    return error_set(err, CUGEN_ERROR_MEMORY, "memory for a result: %s", strerror(errno));
-  struct start start = {.step = step, .context = context, .shared = shared, .kept = kept};
-  memcpy(shared->result, result, bytes);
-  int status = isolate_run(&start, output, err);
   memcpy(result, shared->result, bytes);
   munmap(shared, whole);
-  return status;
+  return child > 0 ? CUGEN_OK
+                   : error_set(err, CUGEN_ERROR_IO, "a process for a variant: %s", strerror(code));
 }

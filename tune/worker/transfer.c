@@ -299,22 +299,17 @@ static void write_pattern(unsigned char *to, size_t count, unsigned seed) {
   for (size_t i = 0; i < count; i++) to[i] = (unsigned char)(i * 2654435761u >> 11 ^ seed);
 }
 
-/* Copies a box slice by slice, so that other calls than copy_box check what copy_box moves. */
-static int copy_pitched(struct transfer *t, cugen_error *err) {
-  struct box box = t->boxes ? whole_slices(t) : whole_rows(t);
-  int status = CUGEN_OK;
-  for (size_t slice = 0; slice < box.depth && !status; slice++)
-    status = copy_slice(t, &box, slice, err);
-  return status;
-}
-
-/* Copies the first bytes between device memory, pitched or not, and `compared`. */
+/* Copies the first bytes between device memory, pitched or not, and `compared`. A box is copied
+   slice by slice, so that other calls than copy_box check what copy_box moves. */
 static int copy_compared(struct transfer *t, size_t count, bool to_host, cugen_error *err) {
   struct transfer other = *t;
   other.bytes = count;
   other.host = t->compared;
   other.to_host = to_host;
-  int status = t->pitch ? copy_pitched(&other, err) : copy_by_direction(&other, err);
+  const struct box box = t->boxes ? whole_slices(&other) : whole_rows(&other);
+  int status = t->pitch ? CUGEN_OK : copy_by_direction(&other, err);
+  for (size_t slice = 0; t->pitch && slice < box.depth && !status; slice++)
+    status = copy_slice(&other, &box, slice, err);
   return status ? status : transfer_wait_for_all(t, err);
 }
 
@@ -354,17 +349,6 @@ static int transfer_prove(struct transfer *t, const struct kind *kind, cugen_err
 
 /* ---- Timing --------------------------------------------------------------------------------- */
 
-static int time_some(struct transfer *t, const struct way *way, long repeats, double *seconds,
-                     cugen_error *err) {
-  int status = way->prepare ? way->prepare(t, err) : CUGEN_OK;
-  if (!status) status = transfer_wait_for_all(t, err);
-  double begin = clock_seconds();
-  for (long i = 0; i < repeats && !status; i++) status = way->move(t, err);
-  if (!status) status = transfer_wait_for_all(t, err);
-  *seconds = (clock_seconds() - begin) / (double)repeats;
-  return status;
-}
-
 /* Times are of the moves alone, but preparing takes time as well. So the wall clock limits the
    number of samples. */
 static int transfer_take_samples(struct transfer *t, const struct way *way, long repeats,
@@ -372,8 +356,14 @@ static int transfer_take_samples(struct transfer *t, const struct way *way, long
   double times[MOST_SAMPLES], begin = clock_seconds();
   int taken = 0, status = CUGEN_OK;
   while (!status && taken < MOST_SAMPLES &&
-         (taken < LEAST_SAMPLES || clock_seconds() - begin < t->options->seconds / 2))
-    status = time_some(t, way, repeats, &times[taken++], err);
+         (taken < LEAST_SAMPLES || clock_seconds() - begin < t->options->seconds / 2)) {
+    if (way->prepare) status = way->prepare(t, err);
+    if (!status) status = transfer_wait_for_all(t, err);
+    const double start = clock_seconds();
+    for (long i = 0; i < repeats && !status; i++) status = way->move(t, err);
+    if (!status) status = transfer_wait_for_all(t, err);
+    times[taken++] = (clock_seconds() - start) / (double)repeats;
+  }
   if (!status) measure_summarise(times, taken, out);
   return status;
 }
@@ -455,9 +445,14 @@ static int measure_kind(struct transfer *t, enum transfer_kind which, cugen_erro
   return status;
 }
 
-static int measure_all(struct transfer *t, cugen_error *err) {
+static int measure_locked(struct transfer *t, cugen_error *err) {
   const struct compiled *copier = t->options->copier;
-  int status = CHECK(t, err, stream_create, (&t->stream, CU_STREAM_NON_BLOCKING));
+  CUcontext popped = NULL;
+  int status = CHECK(t, err, context_retain, (&t->context, t->handle));
+  if (status) return status;
+  status = CHECK(t, err, context_push, (t->context));
+  const bool pushed = !status;
+  if (!status) status = CHECK(t, err, stream_create, (&t->stream, CU_STREAM_NON_BLOCKING));
   if (!status && copier) status = CHECK(t, err, module_load, (&t->module, copier->image));
   if (!status && copier)
     status = CHECK(t, err, module_function, (&t->copier, t->module, copier->entries[0]));
@@ -465,18 +460,7 @@ static int measure_all(struct transfer *t, cugen_error *err) {
     if (t->options->kinds[kind]) status = measure_kind(t, (enum transfer_kind)kind, err);
   if (t->module) t->driver->module_unload(t->module);
   if (t->stream) t->driver->stream_destroy(t->stream);
-  return status;
-}
-
-static int measure_locked(struct transfer *t, cugen_error *err) {
-  CUcontext popped = NULL;
-  int status = CHECK(t, err, context_retain, (&t->context, t->handle));
-  if (status) return status;
-  status = CHECK(t, err, context_push, (t->context));
-  if (!status) {
-    status = measure_all(t, err);
-    t->driver->context_pop(&popped);
-  }
+  if (pushed) t->driver->context_pop(&popped);
   t->driver->context_release(t->handle);
   return status;
 }

@@ -156,16 +156,6 @@ static bool has_fault(const struct fault *fault) {
   return fault->text[0];
 }
 
-/* Ends a worker that was still making data at the deadline, and says what it was doing. */
-static int give_up_data(struct worker *w, cugen_error *err) {
-  const char *step = doing(w);
-  int status =
-      error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still %s",
-                *step ? step : "the data and the reference", *step ? "running" : "being made");
-  worker_stop(w, thread_patience, NULL);
-  return status;
-}
-
 /* Waits for the answer for at most `timeout` seconds, and not beyond `until` (0: no deadline).
    Returns an error if there is no memory, if the wait was interrupted, or at `until`. */
 static int worker_await(struct worker *w, double timeout, double until, enum answer *answer,
@@ -189,7 +179,13 @@ static int worker_await(struct worker *w, double timeout, double until, enum ans
       worker_stop(w, end - clock_seconds() + thread_patience, NULL);
       return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
     }
-    if (until > 0 && clock_seconds() > until) return give_up_data(w, err);
+    if (until > 0 && clock_seconds() > until) {
+      const char *step = doing(w);
+      error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still %s",
+                *step ? step : "the data and the reference", *step ? "running" : "being made");
+      worker_stop(w, thread_patience, NULL);
+      return CUGEN_ERROR_INTERRUPTED;
+    }
     *answer = ANSWER_TIMEOUT;
     if (clock_seconds() > end) return CUGEN_OK;
   }
@@ -443,17 +439,6 @@ static int blame(struct worker *w, const struct dataset_request *d, enum answer 
   return status;
 }
 
-/* Reports that the worker could not make the data, and ends the worker, because its device may be
-   in any state. A process is replaced; a thread is not usable any more if the device failed.
-   Damaged guards or inputs get the status of a worker that died. */
-static int refuse_data(struct worker *w, cugen_error *err) {
-  int status = answered_error(w, err);
-  if (w->thread && status == CUGEN_ERROR_DEVICE) w->lost = *err;
-  worker_stop(w, thread_patience, NULL);
-  if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_DEVICE;
-  return status;
-}
-
 static int send_dataset(struct worker *w, const struct dataset_request *d, double limit,
                         cugen_error *err) {
   struct text payload = {0};
@@ -464,7 +449,16 @@ static int send_dataset(struct worker *w, const struct dataset_request *d, doubl
   w->makes_data = false;
   text_free(&payload);
   if (status || answer == ANSWER_DONE) return status;
-  if (answer == ANSWER_ERROR) return refuse_data(w, err);
+  if (answer == ANSWER_ERROR) {
+    /* The worker is ended, because its device may be in any state. A process is replaced; a thread
+       is not usable any more if the device failed. Damaged guards or inputs get the status of a
+       worker that died. */
+    status = answered_error(w, err);
+    if (w->thread && status == CUGEN_ERROR_DEVICE) w->lost = *err;
+    worker_stop(w, thread_patience, NULL);
+    if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_DEVICE;
+    return status;
+  }
   if (*doing(w) && answer != ANSWER_NONSENSE) return blame(w, d, answer, limit, err);
   return bury(w, answer, MESSAGE_DATASET, "making the data and the reference", limit, err);
 }
@@ -485,20 +479,18 @@ static int give_dataset(struct worker *w, const struct dataset_request *d, doubl
 
 /* ---- One variant ---------------------------------------------------------------------------- */
 
-/* Returns true if blocks may read what other blocks of their launch write, judging by words in the
-   source; without a source nothing is known. */
-static bool may_communicate(const struct kernel_spec *spec) {
-  static const char *const words[] = {"atomic", "volatile", "__threadfence", "asm"};
-  for (size_t i = 0; spec->source && i < sizeof words / sizeof *words; i++)
-    if (strstr(spec->source, words[i])) return true;
-  return false;
-}
-
 static void put_job(struct text *payload, const struct worker_job *job) {
+  static const char *const words[] = {"atomic", "volatile", "__threadfence", "asm"};
+  const char *source = job->real_spec->source;
   bool shared = job->check && job->check_compiled == job->real_compiled;
+  /* Blocks may read what other blocks of their launch write, judging by words in the source;
+     without a source nothing is known. */
+  bool communicates = false;
+  for (size_t i = 0; source && i < sizeof words / sizeof *words; i++)
+    communicates |= strstr(source, words[i]) != NULL;
   wire_put_int(payload, job->verify);
   wire_put_int(payload, job->watched);
-  wire_put_int(payload, may_communicate(job->real_spec));
+  wire_put_int(payload, communicates);
   wire_put(payload, &job->measure, sizeof job->measure);
   wire_put_int(payload, job->real->id);
   wire_put_spec(payload, job->real_spec);
@@ -510,20 +502,17 @@ static void put_job(struct text *payload, const struct worker_job *job) {
   if (!shared) wire_put_compiled(payload, job->check_compiled);
 }
 
-static bool is_gpu(const struct worker *w) {
-  const struct device_ops *ops;
-  cugen_error ignored;
-  int ordinal;
-  return device_find(w->options.device, &ops, &ordinal, &ignored) == CUGEN_OK &&
-         ops->capabilities & DEVICE_EXECUTES_ON_GPU;
-}
-
 /* Reads a result. Returns false if the message is no result. A result that cannot be true becomes a
    failure of the variant. *dying becomes true if the worker has to be replaced. */
 static bool read_result(const struct worker *w, const struct worker_job *job,
                         struct worker_result *out, bool *dying) {
+  const struct device_ops *ops;
+  cugen_error ignored;
+  int ordinal;
+  const bool on_gpu = device_find(w->options.device, &ops, &ordinal, &ignored) == CUGEN_OK &&
+                      ops->capabilities & DEVICE_EXECUTES_ON_GPU;
   const struct claim_bounds bounds = {
-      .on_gpu = is_gpu(w), .timed = !job->watched, .seconds = (double)INFINITY};
+      .on_gpu = on_gpu, .timed = !job->watched, .seconds = (double)INFINITY};
   struct wire_reader reader = wire_read(&w->message);
   char why[160];
   *dying = wire_get_int(&reader) != 0;
