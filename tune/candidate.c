@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -347,10 +348,7 @@ static void record_resources(const struct bench *bench, const struct candidate *
                     &ignored))
     return;
   out->occupancy = occupancy.fraction;
-  struct text limiter = {0};
-  text_add_n(&limiter, occupancy.limiter, strnlen(occupancy.limiter, sizeof out->limiter - 1));
-  memcpy(out->limiter, text_get(&limiter), limiter.length + 1);
-  text_free(&limiter);
+  snprintf(out->limiter, sizeof out->limiter, "%s", occupancy.limiter);
 }
 
 /* Returns the error of a failed compile, of the real image if both failed; NULL: none failed. */

@@ -45,7 +45,6 @@ static int leaders_by_cost(const void *a, const void *b) {
 
 /* A variant in a race: its candidate, and the records of its rounds. */
 struct leader {
-  struct entrant *entrant;
   /* NULL: run_records_open gives none. */
   struct candidate *candidate;
   struct cache_record rounds[RACE_ROUNDS];
@@ -119,19 +118,6 @@ static void free_rounds(struct leader *leader) {
   for (size_t i = 0; i < RACE_ROUNDS; i++) cache_record_free(&leader->rounds[i]);
 }
 
-/* Stores the round of median time as the leader's record. The record keeps the compile time of the
-   earlier one, and its measure time includes that of the earlier one and of all rounds. */
-static int store_leader(struct run_records *records, const struct race_runner *runner,
-                        struct leader *leader, cugen_error *err) {
-  const struct cache_record *before = leader->entrant->record;
-  struct cache_record *record = median_round(runner, leader);
-  if (leader->failed) leader->entrant->cost = (double)INFINITY;
-  if (!record) return CUGEN_OK;
-  leader->entrant->cost = run_cost(records->run, record);
-  record->measure_seconds = leader->seconds;
-  return run_records_store_again(records, before, record, leader->candidate, err);
-}
-
 /* Counts the variants, other than the leader, that were not found to be slower than the leader, and
    finds the largest relative difference between their mean times and the leader's. */
 static void count_ties(cugen_tune_result *result, const struct race *race) {
@@ -151,7 +137,6 @@ static int run_race(struct run_records *records, struct entrant *const *entrants
   struct race race = {.count = count};
   int status = leaders ? CUGEN_OK : error_memory(err);
   for (size_t i = 0; i < count && !status; i++) {
-    leaders[i].entrant = entrants[i];
     entrants[i]->raced = true;
     status = run_records_rebuild(records, entrants[i]->record, &leaders[i].candidate, err);
     leaders[i].failed = !leaders[i].candidate;
@@ -161,8 +146,18 @@ static int run_race(struct run_records *records, struct entrant *const *entrants
     if (leaders[i].candidate) candidate_finish(&records->run->bench, leaders[i].candidate);
   if (!status) status = run_rounds(records->run, &race, leaders, until, err);
   if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK; /* the rounds that are complete count */
-  for (size_t i = 0; i < count && !status; i++)
-    status = store_leader(records, &race.runners[i], &leaders[i], err);
+
+  /* The round of median time becomes the leader's record. The record keeps the compile time of the
+     earlier one, and its measure time includes that of the earlier one and of all rounds. */
+  for (size_t i = 0; i < count && !status; i++) {
+    struct cache_record *record = median_round(&race.runners[i], &leaders[i]);
+    if (leaders[i].failed) entrants[i]->cost = (double)INFINITY;
+    if (!record) continue;
+    entrants[i]->cost = run_cost(records->run, record);
+    record->measure_seconds = leaders[i].seconds;
+    status =
+        run_records_store_again(records, entrants[i]->record, record, leaders[i].candidate, err);
+  }
   if (!status) count_ties(records->run->result, &race);
   for (size_t i = 0; leaders && i < count; i++) {
     free_rounds(&leaders[i]);

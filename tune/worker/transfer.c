@@ -35,9 +35,7 @@ struct transfer {
   const struct transfer_options *options;
   CUdevice handle;
   int sm_count;
-  CUcontext context;
   CUstream stream;
-  CUmodule module;
   CUfunction copier;
   CUdeviceptr device;
   size_t pitch;     /* row pitch of a 2-D or 3-D copy */
@@ -414,25 +412,21 @@ static int measure_sizes(struct transfer *t, enum transfer_kind kind, cugen_erro
 
 /* ---- Setting up, and leaving nothing behind ------------------------------------------------- */
 
-static int transfer_make_device(struct transfer *t, enum transfer_kind kind, size_t bytes,
-                                cugen_error *err) {
-  t->pitch = 0;
-  t->boxes = kind == TRANSFER_PITCHED_3D;
-  if (!is_pitched(kind)) return CHECK(t, err, mem_alloc, (&t->device, bytes));
-  size_t width = bytes && bytes < ROW_BYTES ? bytes : ROW_BYTES, rows = (bytes + width - 1) / width;
-  if (t->boxes) rows = (rows + SLICE_ROWS - 1) / SLICE_ROWS * SLICE_PITCH;
-  return CHECK(t, err, mem_alloc_pitch, (&t->device, &t->pitch, width, rows, 4));
-}
-
 static int measure_kind(struct transfer *t, enum transfer_kind which, cugen_error *err) {
   const struct kind *kind = &kinds[which];
   const cugen_transfer_row absent = {.memory = transfer_kind_names[which],
                                      .unavailable = why_not(t, kind)};
   if (absent.unavailable) return t->options->done(&absent, t->options->context);
-  size_t bytes = largest_of(t->options);
+  const size_t bytes = largest_of(t->options);
+  size_t width = bytes && bytes < ROW_BYTES ? bytes : ROW_BYTES, rows = (bytes + width - 1) / width;
   t->host = NULL;
   t->seen = t->device = 0;
-  int status = transfer_make_device(t, which, bytes, err);
+  t->pitch = 0;
+  t->boxes = which == TRANSFER_PITCHED_3D;
+  if (t->boxes) rows = (rows + SLICE_ROWS - 1) / SLICE_ROWS * SLICE_PITCH;
+  int status = is_pitched(which)
+                   ? CHECK(t, err, mem_alloc_pitch, (&t->device, &t->pitch, width, rows, 4))
+                   : CHECK(t, err, mem_alloc, (&t->device, bytes));
   if (!status) status = kind->make(t, bytes, err);
   if (status == CUGEN_ERROR_MEMORY)
     error_append(err,
@@ -447,20 +441,21 @@ static int measure_kind(struct transfer *t, enum transfer_kind which, cugen_erro
 
 static int measure_locked(struct transfer *t, cugen_error *err) {
   const struct compiled *copier = t->options->copier;
-  CUcontext popped = NULL;
-  int status = CHECK(t, err, context_retain, (&t->context, t->handle));
+  CUcontext context;
+  CUmodule module = NULL;
+  int status = CHECK(t, err, context_retain, (&context, t->handle));
   if (status) return status;
-  status = CHECK(t, err, context_push, (t->context));
+  status = CHECK(t, err, context_push, (context));
   const bool pushed = !status;
   if (!status) status = CHECK(t, err, stream_create, (&t->stream, CU_STREAM_NON_BLOCKING));
-  if (!status && copier) status = CHECK(t, err, module_load, (&t->module, copier->image));
+  if (!status && copier) status = CHECK(t, err, module_load, (&module, copier->image));
   if (!status && copier)
-    status = CHECK(t, err, module_function, (&t->copier, t->module, copier->entries[0]));
+    status = CHECK(t, err, module_function, (&t->copier, module, copier->entries[0]));
   for (int kind = 0; kind < TRANSFER_KIND_COUNT && !status; kind++)
     if (t->options->kinds[kind]) status = measure_kind(t, (enum transfer_kind)kind, err);
-  if (t->module) t->driver->module_unload(t->module);
+  if (module) t->driver->module_unload(module);
   if (t->stream) t->driver->stream_destroy(t->stream);
-  if (pushed) t->driver->context_pop(&popped);
+  if (pushed) t->driver->context_pop(&context);
   t->driver->context_release(t->handle);
   return status;
 }

@@ -20,6 +20,7 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -524,13 +525,6 @@ static bool read_result(const struct worker *w, const struct worker_job *job,
   return *dying = true;
 }
 
-static void set_reason(struct worker_result *out, const char *reason) {
-  struct text text = {0};
-  text_add_n(&text, reason, strnlen(reason, sizeof out->reason - 1));
-  memcpy(out->reason, text_get(&text), text.length + 1);
-  text_free(&text);
-}
-
 /* Marks a thread as unusable where a process would be replaced. */
 static void worker_lose(struct worker *w, const struct worker_job *job, const char *why,
                         const char *left) {
@@ -557,19 +551,17 @@ static void read_death(struct worker *w, struct worker_result *out) {
   if (!has_fault(&fault)) text_add(&how, " while running the variant");
   if (*doing(w)) text_addf(&reason, "%s: %s", doing(w), cause_prefix(fault.cause));
   text_add(&reason, has_fault(&fault) ? fault.text : text_get(&how));
-  set_reason(out, text_get(&reason));
+  snprintf(out->reason, sizeof out->reason, "%s", text_get(&reason));
   text_free(&reason);
   text_free(&how);
 }
 
 static void read_timeout(struct worker *w, const struct worker_job *job,
                          struct worker_result *out) {
-  struct text text = {0};
   bool ended = worker_stop(w, thread_patience, NULL);
   out->outcome = CUGEN_OUTCOME_TIMEOUT;
-  text_addf(&text, "%s%sdid not end within %g s", doing(w), *doing(w) ? " " : "", job->timeout);
-  set_reason(out, text_get(&text));
-  text_free(&text);
+  snprintf(out->reason, sizeof out->reason, "%s%sdid not end within %g s", doing(w),
+           *doing(w) ? " " : "", job->timeout);
   if (!ended) worker_lose(w, job, out->reason, "its thread and the device stay busy until it does");
 }
 
@@ -678,8 +670,9 @@ static int worker_run_job(struct worker *w, const struct worker_job *job, struct
   case ANSWER_TIMEOUT: read_timeout(w, job, out); break;
   case ANSWER_NONSENSE:
     worker_stop(w, thread_patience, NULL);
-    *out = (struct worker_result){.outcome = CUGEN_OUTCOME_TRAP};
-    set_reason(out, "the worker process no longer made sense after running the variant");
+    *out = (struct worker_result){
+        .outcome = CUGEN_OUTCOME_TRAP,
+        .reason = "the worker process no longer made sense after running the variant"};
     break;
   }
   if (dying && w->thread)
