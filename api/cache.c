@@ -47,12 +47,6 @@ static void meant_free(struct meant *meant) {
   text_free(&meant->device);
 }
 
-static bool is_remembered(const char *config, const struct cache_space *spaces, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(spaces[i].config, config) == 0) return true;
-  return false;
-}
-
 static int name_nearest(const char *config, const struct cache_space *spaces, size_t count,
                         cugen_error *err) {
   const char **names = calloc(count + 1, sizeof *names);
@@ -70,7 +64,9 @@ static int cache_find_config(cugen *lib, const char *name, const struct cache_sp
                              size_t count, struct meant *out, cugen_error *err) {
   struct config *config;
   int status = CUGEN_OK;
-  if (is_remembered(name, spaces, count)) {
+  size_t at = 0;
+  while (at < count && strcmp(spaces[at].config, name) != 0) at++;
+  if (at < count) {
     text_add(&out->config, name);
   } else {
     status = config_open(&lib->sources, name, &config, err);
@@ -123,17 +119,6 @@ static int check_filter(const cugen_cache_filter *filter, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Resolves a way of measuring. "served", the way of plans that explored, exists only for
-   records. */
-static int take_way(const char *word, struct cache_filter *out, cugen_error *err) {
-  out->timed = true;
-  out->measure = MEASURE_SERVED;
-  if (strcmp(word, measure_way_names[MEASURE_SERVED]) == 0) return CUGEN_OK;
-  int status = api_measure_way(word, &out->measure, err);
-  if (status) error_append(err, ", %s", measure_way_names[MEASURE_SERVED]);
-  return status;
-}
-
 static int cache_take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter *from,
                              struct meant *out, cugen_error *err) {
   static const cugen_cache_filter all = {0};
@@ -145,7 +130,15 @@ static int cache_take_filter(cugen *lib, struct cache *cache, const cugen_cache_
   if (status) return status;
   out->filter = (struct cache_filter){
       .problem = from->problem, .before = from->before, .failed = from->failed != 0};
-  if (from->measure) status = take_way(from->measure, &out->filter, err);
+  if (from->measure) {
+    /* "served", the way of plans that explored, exists only for records. */
+    const char *served = measure_way_names[MEASURE_SERVED];
+    out->filter.timed = true;
+    out->filter.measure = MEASURE_SERVED;
+    if (strcmp(from->measure, served) != 0)
+      status = api_measure_way(from->measure, &out->filter.measure, err);
+    if (status) error_append(err, ", %s", served);
+  }
   if (!status && from->device) status = cache_find_device(lib, from->device, out, err);
   if (status || !from->config) return status;
   status = cache_spaces(cache, &spaces, &count, err);
@@ -157,17 +150,6 @@ static int cache_take_filter(cugen *lib, struct cache *cache, const cugen_cache_
 
 /* ---- Listing -------------------------------------------------------------------------------- */
 
-static void describe_set(cugen_cache_set *set) {
-  const struct record_options said = record_options_parse(set->options);
-  if (said.kind == OPTIONS_MEASURED) {
-    memcpy(set->arch, said.arch, sizeof set->arch);
-    set->measure = measure_way_names[said.measure];
-  }
-  if (said.kind == OPTIONS_BASELINE) set->measure = "baseline";
-  /* Imported suggestions were not measured here, so none of them is the best. */
-  if (strcmp(set->options, FOREIGN_OPTIONS) == 0) *set->best = '\0', set->seconds = 0;
-}
-
 static int list_sets(cugen *lib, struct cache *cache, const struct meant *meant,
                      struct listing *listing, size_t *count, cugen_error *err) {
   struct set_best best = {.lib = lib};
@@ -178,7 +160,14 @@ static int list_sets(cugen *lib, struct cache *cache, const struct meant *meant,
         .device = set.device, .config = set.config, .problem = set.problem, .options = set.options};
     if (!cache_filter_takes(&meant->filter, &key)) continue;
     status = set_best_find(&best, &set, err);
-    describe_set(&set);
+    const struct record_options said = record_options_parse(set.options);
+    if (said.kind == OPTIONS_MEASURED) {
+      memcpy(set.arch, said.arch, sizeof set.arch);
+      set.measure = measure_way_names[said.measure];
+    }
+    if (said.kind == OPTIONS_BASELINE) set.measure = "baseline";
+    /* Imported suggestions were not measured here, so none of them is the best. */
+    if (strcmp(set.options, FOREIGN_OPTIONS) == 0) *set.best = '\0', set.seconds = 0;
     listing->sets[i] = listing->sets[*count]; /* sets that the filter leaves out go to the end */
     listing->sets[(*count)++] = set;
   }
@@ -255,29 +244,26 @@ static int check_writable(const cugen *lib, const struct cache *cache, const cha
                    lib->cache_name, what, cache_why_unwritable(cache));
 }
 
-/* Appends the real path that a deleted config file had, if its folder still exists. */
-static int name_gone(const char *name, struct text *out, cugen_error *err) {
-  struct text folder = {0};
-  path_folder(name, &folder);
-  char *real = folder.failed ? NULL : realpath(text_get(&folder), NULL);
-  const char *slash = strrchr(name, '/');
-  if (real) text_addf(out, "%s/%s", strcmp(real, "/") ? real : "", slash ? slash + 1 : name);
-  bool failed = folder.failed || out->failed;
-  free(real);
-  text_free(&folder);
-  return failed ? error_memory(err) : CUGEN_OK;
-}
-
-/* Resolves a config that can no longer be read to the origin of its records. *gone: the cache has
-   records of this origin. */
+/* Resolves a config that can no longer be read to the origin of its records: the real path that the
+   file had, if its folder still exists. *gone: the cache has records of this origin. */
 static int take_gone(cugen *lib, struct cache *cache, const cugen_cache_filter *from,
                      struct meant *out, bool *gone, cugen_error *err) {
   cugen_cache_filter rest = *from;
+  struct text folder = {0};
   rest.config = NULL;
   *gone = false;
   meant_free(out);
   int status = cache_take_filter(lib, cache, &rest, out, err);
-  if (!status) status = name_gone(from->config, &out->origin, err);
+  if (status) return status;
+  path_folder(from->config, &folder);
+  char *real = folder.failed ? NULL : realpath(text_get(&folder), NULL);
+  const char *slash = strrchr(from->config, '/');
+  if (real)
+    text_addf(&out->origin, "%s/%s", strcmp(real, "/") ? real : "",
+              slash ? slash + 1 : from->config);
+  if (folder.failed || out->origin.failed) status = error_memory(err);
+  free(real);
+  text_free(&folder);
   if (!status && out->origin.length)
     status = cache_has_origin(cache, text_get(&out->origin), gone, err);
   return status;
@@ -362,32 +348,27 @@ static int take_piece(void *context, const cugen_export_progress *piece, cugen_e
                    "stopped on request; what was written is not whole");
 }
 
-static int export_to_file(struct cache *cache, const struct cache_filter *filter, const char *path,
-                          struct exporting *exporting, size_t *records, cugen_error *err) {
-  struct file_writing file;
-  const struct wisdom_sink sink = {take_piece, exporting};
-  int status = file_begin(&file, path, err);
-  if (status) return status;
-  exporting->file = &file;
-  status = wisdom_write(cache, filter, &sink, records, err);
-  if (status == CUGEN_ERROR_INTERRUPTED && file.beside.length)
-    error_set(err, status, "stopped on request; nothing was exported");
-  return file_end(&file, status, err);
-}
-
 int api_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path,
                      cugen_export_callback progress, void *context, size_t *records,
                      cugen_error *error) {
   struct cache *cache;
   struct meant meant = {0};
+  struct file_writing file = {.path = path};
   struct exporting exporting = {progress, context, NULL};
   const struct wisdom_sink sink = {take_piece, &exporting};
   *records = 0;
   int status = api_cache_to_read(lib, &cache, error);
   if (!status) status = cache_take_filter(lib, cache, filter, &meant, error);
-  if (!status)
-    status = path ? export_to_file(cache, &meant.filter, path, &exporting, records, error)
-                  : wisdom_write(cache, &meant.filter, &sink, records, error);
+  if (!status && path) {
+    status = file_begin(&file, path, error);
+    exporting.file = status ? NULL : &file;
+  }
+  if (!status) status = wisdom_write(cache, &meant.filter, &sink, records, error);
+  if (exporting.file) {
+    if (status == CUGEN_ERROR_INTERRUPTED && file.beside.length)
+      error_set(error, status, "stopped on request; nothing was exported");
+    status = file_end(&file, status, error);
+  }
   meant_free(&meant);
   return status;
 }

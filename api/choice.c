@@ -74,16 +74,6 @@ static int choice_read_field(struct reader *reader, const char *word, bool may_b
   return *out ? CUGEN_OK : error_memory(reader->err);
 }
 
-static int read_checksum(struct reader *reader, const char *begin) {
-  const struct hash checksum = hash_bytes(begin, (size_t)(reader->at - begin));
-  size_t length;
-  const char *text = choice_take_line(reader, end, &length);
-  bool same = text && length == strlen(checksum.hex) && memcmp(text, checksum.hex, length) == 0;
-  return same ? CUGEN_OK
-              : choice_refuse(reader, "it is damaged, since its checksum is another; save the "
-                                      "choice again, or keep its bytes as they are");
-}
-
 int choice_parse(const char *bytes, size_t length, struct choice *out, size_t *used,
                  cugen_error *err) {
   struct reader reader = {bytes, bytes + (length < CHOICE_MOST_BYTES ? length : CHOICE_MOST_BYTES),
@@ -95,7 +85,14 @@ int choice_parse(const char *bytes, size_t length, struct choice *out, size_t *u
   if (!status) status = choice_read_field(&reader, #name " ", empty, &out->name);
   CHOICE_FIELDS(FIELD)
 #undef FIELD
-  if (!status) status = read_checksum(&reader, bytes);
+  if (!status) {
+    const struct hash checksum = hash_bytes(bytes, (size_t)(reader.at - bytes));
+    size_t digits;
+    const char *text = choice_take_line(&reader, end, &digits);
+    if (!text || digits != strlen(checksum.hex) || memcmp(text, checksum.hex, digits) != 0)
+      status = choice_refuse(&reader, "it is damaged, since its checksum is another; save the "
+                                      "choice again, or keep its bytes as they are");
+  }
   if (status)
     choice_free(out);
   else

@@ -44,17 +44,8 @@ static int list_all(cugen *lib, struct device_list *out, cugen_error *err) {
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
-/* Refuses the last device of the list if it is a GPU that the list already has. The processor may
-   be listed twice, because it has several cores. */
-static int check_new(const struct device_list *list, const char *name, cugen_error *err) {
-  const struct device_description *last = &list->all[list->count - 1].description;
-  for (size_t i = 0; i + 1 < list->count && last->facts.is_gpu; i++)
-    if (strcmp(list->all[i].description.id, last->id) == 0 &&
-        strcmp(list->all[i].description.fingerprint, last->fingerprint) == 0)
-      return error_set(err, CUGEN_ERROR_USAGE, "%s is in the list of devices twice", name);
-  return CUGEN_OK;
-}
-
+/* Adds a device. A GPU that the list already has is refused; the processor may be listed twice,
+   because it has several cores. */
 static int find_one(cugen *lib, const char *name, struct device_list *out, cugen_error *err) {
   if (!*name)
     return error_set(err, CUGEN_ERROR_USAGE,
@@ -65,27 +56,28 @@ static int find_one(cugen *lib, const char *name, struct device_list *out, cugen
   struct found_device *one = &out->all[out->count++];
   int status = api_find_device(lib, name, one, NULL, err);
   one->name = one->described ? name : one->description.id;
-  return status ? status : check_new(out, name, err);
+  if (status || !one->description.facts.is_gpu) return status;
+  for (const struct found_device *other = out->all; other < one; other++)
+    if (strcmp(other->description.id, one->description.id) == 0 &&
+        strcmp(other->description.fingerprint, one->description.fingerprint) == 0)
+      return error_set(err, CUGEN_ERROR_USAGE, "%s is in the list of devices twice", name);
+  return CUGEN_OK;
 }
 
-static int device_list_list_names(cugen *lib, struct device_list *out, cugen_error *err) {
+int api_list_devices(cugen *lib, const char *text, struct device_list *out, cugen_error *err) {
   size_t most = 1;
-  for (const char *at = out->names; *at; at++) most += *at == ',';
+  *out = (struct device_list){0};
+  if (strcmp(text, DEVICE_NAME_ALL) == 0) return list_all(lib, out, err);
+  for (const char *at = text; *at; at++) most += *at == ',';
+  out->names = strdup(text);
   out->all = calloc(most, sizeof *out->all);
-  int status = out->all ? CUGEN_OK : error_memory(err);
+  int status = out->names && out->all ? CUGEN_OK : error_memory(err);
   for (char *at = out->names, *next; at && !status; at = next) {
     next = strchr(at, ',');
     if (next) *next++ = '\0';
     status = find_one(lib, at + strspn(at, " "), out, err);
   }
   return status;
-}
-
-int api_list_devices(cugen *lib, const char *text, struct device_list *out, cugen_error *err) {
-  *out = (struct device_list){0};
-  if (strcmp(text, DEVICE_NAME_ALL) == 0) return list_all(lib, out, err);
-  out->names = strdup(text);
-  return out->names ? device_list_list_names(lib, out, err) : error_memory(err);
 }
 
 /* ---- Groups --------------------------------------------------------------------------------- */

@@ -39,14 +39,6 @@ static int describe_cpu(const cugen *lib, const char *text, struct found_device 
   return CUGEN_OK;
 }
 
-static int describe_predicted(cugen *lib, const char *text, struct found_device *out, bool *known,
-                              cugen_error *err) {
-  *known = api_described(lib, text, &out->description) && out->description.fingerprint[0];
-  out->ops = &cuda_device_ops;
-  out->described = out->predicted = true;
-  return *known ? api_check_predictable(lib, &out->description, err) : CUGEN_OK;
-}
-
 /* Finds a device by a described GPU's name, or the text of a GPU or processor; *known: `text` names
    such a device. Without "model:", a present GPU with this fingerprint is taken. */
 static int find_described(cugen *lib, const char *text, struct found_device *out, bool *known,
@@ -54,7 +46,12 @@ static int find_described(cugen *lib, const char *text, struct found_device *out
   const cugen_device_name named = device_parse(text);
   const bool is_model = named.kind == CUGEN_DEVICE_MODEL;
   cugen_error none;
-  if (named.predicted) return describe_predicted(lib, named.name, out, known, err);
+  if (named.predicted) {
+    *known = api_described(lib, named.name, &out->description) && out->description.fingerprint[0];
+    out->ops = &cuda_device_ops;
+    out->described = out->predicted = true;
+    return *known ? api_check_predictable(lib, &out->description, err) : CUGEN_OK;
+  }
   *known = named.kind == CUGEN_DEVICE_CPU && *named.name; /* the text of a processor, not the id */
   if (*known) return describe_cpu(lib, text, out, err);
   int status = is_model ? api_model(lib, named.name, &out->description, err) : CUGEN_OK;
@@ -68,35 +65,26 @@ static int find_described(cugen *lib, const char *text, struct found_device *out
   return CUGEN_OK;
 }
 
-static int devices_find_named(cugen *lib, const char *name, struct found_device *out,
-                              cugen_error *err) {
+int api_find_device(cugen *lib, const char *name, struct found_device *out, struct text *fallback,
+                    cugen_error *err) {
   bool described;
-  int ordinal = 0, status = find_described(lib, name, out, &described, err);
+  int ordinal = 0;
+  *out = (struct found_device){0};
+  if (!name) {
+    /* The default is a GPU, or the cpu device if there is no GPU. If a job runs several tasks on
+       this machine, the tasks use the visible GPUs in turn. */
+    cugen_error why = {0};
+    const int count = api_count_devices(lib, &cuda_device_ops, &why);
+    out->ops = count < 1 ? &cpu_device_ops : &cuda_device_ops;
+    if (count < 1 && fallback) text_add(fallback, why.message);
+    if (count > 0) ordinal = lib->local_rank % count;
+    return api_describe_device(lib, out->ops, ordinal, &out->description, err);
+  }
+  int status = find_described(lib, name, out, &described, err);
   if (described || status) return status;
   *out = (struct found_device){0};
   status = device_find(name, &out->ops, &ordinal, err);
   const char *nearest = status ? api_nearest_model(lib, name) : NULL;
   if (nearest) error_append(err, "; the nearest is " DEVICE_NAME_MODEL "%s", nearest);
   return status ? status : api_describe_device(lib, out->ops, ordinal, &out->description, err);
-}
-
-/* Finds the default GPU, or the cpu device if there is no GPU. If a job runs several tasks on this
-   machine, the tasks use the visible GPUs in turn. */
-static int find_default(cugen *lib, struct found_device *out, struct text *fallback,
-                        cugen_error *err) {
-  cugen_error why = {0};
-  const int count = api_count_devices(lib, &cuda_device_ops, &why);
-  out->ops = &cuda_device_ops;
-  if (count < 1) {
-    out->ops = &cpu_device_ops;
-    if (fallback) text_add(fallback, why.message);
-  }
-  return api_describe_device(lib, out->ops, count < 1 ? 0 : lib->local_rank % count,
-                             &out->description, err);
-}
-
-int api_find_device(cugen *lib, const char *name, struct found_device *out, struct text *fallback,
-                    cugen_error *err) {
-  *out = (struct found_device){0};
-  return name ? devices_find_named(lib, name, out, err) : find_default(lib, out, fallback, err);
 }

@@ -285,18 +285,14 @@ static int is_meant(const struct suggesting *s, json_t *parameters, bool *meant,
   return status ? (err->status = CUGEN_ERROR_USAGE) : CUGEN_OK;
 }
 
-/* Gives a value the type that the config has for the name: 1 is true where a flag is expected. */
-static struct value as_type(struct value value, enum value_type type) {
-  if (type == VALUE_BOOL && value.type == VALUE_INT && (value.integer == 0 || value.integer == 1))
-    return value_bool(value.integer == 1);
-  return value;
-}
-
 static int evaluate(const struct suggesting *s, const struct foreign_value *of,
                     enum value_type type, struct value *out, cugen_error *err) {
   int status = of->constant ? CUGEN_OK : expr_eval(of->expr, s->slots, out, err);
   if (of->constant) *out = *of->constant;
-  if (!status) *out = as_type(*out, type);
+  /* 1 is true where the config has a flag. */
+  if (!status && type == VALUE_BOOL && out->type == VALUE_INT &&
+      (out->integer == 0 || out->integer == 1))
+    *out = value_bool(out->integer == 1);
   return status;
 }
 
@@ -451,25 +447,21 @@ static int check_any(const struct suggesting *s, cugen_error *err) {
   return CUGEN_ERROR_USAGE;
 }
 
-static int read_results(const char *path, struct text *out, cugen_error *err) {
-  const struct input_limits limits = {0};
-  struct input input;
-  int status = input_open(&input, path, &limits, err);
-  if (status) return status;
-  status = input_rest(&input, out, err);
-  input_close(&input);
-  return status;
-}
-
 int api_foreign_import(cugen *lib, struct cache *cache, const char *path, const char *map,
                        api_suggested *out, cugen_error *err) {
+  const struct input_limits limits = {0};
   struct suggesting s = {.path = path, .out = out};
+  struct input input;
   struct text text = {0};
   *out = (api_suggested){0};
   int status = map_open(lib, map, &s.map, err);
   if (!status) s.slots = calloc(s.map.names.count + 1, sizeof *s.slots);
   if (!status && !s.slots) status = error_memory(err);
-  if (!status) status = read_results(path, &text, err);
+  if (!status) status = input_open(&input, path, &limits, err);
+  if (!status) {
+    status = input_rest(&input, &text, err);
+    input_close(&input);
+  }
   if (!status) status = foreign_read(path, &text, foreign_take, &s, err);
   if (!status) status = check_any(&s, err);
   if (!status) keep_fastest(&s);

@@ -97,29 +97,25 @@ static json_t *baseline_json(const cugen_baseline_result *b) {
 #define SHOW_RUN(of, value)      ((of)->run_began ? json_number(value) : json_null())
 #define SHOW_NONE(of, value)     NULL
 
-/* Adds the values that are computed from the fields. */
-static void add_derived(json_t *object, const cugen_record *r) {
-  const bool timed = r->outcome == CUGEN_OUTCOME_OK && r->seconds > 0;
-  const char *ceiling = r->roofline_measured ? "measured" : "peak";
-  JSON_ADD(object, {"flops_per_second", json_known(timed ? r->flops / r->seconds : 0)},
-           {"bytes_per_second", json_known(timed ? r->bytes / r->seconds : 0)},
-           {"intensity", json_known(r->bytes > 0 ? r->flops / r->bytes : 0)},
-           {"roofline_of", json_optional_string(timed && r->roofline > 0 ? ceiling : NULL)},
-           {"static_shared_bytes", SHOW_RESOURCE(r, r->shared_bytes - r->dynamic_shared_bytes)});
-}
-
 /* An empty name marks a field that is not shown. */
 static void set_shown(json_t *object, const char *name, json_t *value) {
   if (*name) json_object_set_new(object, name, value);
 }
 
 json_t *json_record_plain(const cugen_record *r) {
+  const bool timed = r->outcome == CUGEN_OUTCOME_OK && r->seconds > 0;
+  const char *ceiling = r->roofline_measured ? "measured" : "peak";
   json_t *object = json_object();
 #define X(show, type, name, json, what) set_shown(object, json, SHOW_##show(r, r->name));
   RECORD_FIELDS(X)
 #undef X
-  add_derived(object, r);
-  return object;
+  /* These values are computed from the fields. */
+  return JSON_ADD(
+      object, {"flops_per_second", json_known(timed ? r->flops / r->seconds : 0)},
+      {"bytes_per_second", json_known(timed ? r->bytes / r->seconds : 0)},
+      {"intensity", json_known(r->bytes > 0 ? r->flops / r->bytes : 0)},
+      {"roofline_of", json_optional_string(timed && r->roofline > 0 ? ceiling : NULL)},
+      {"static_shared_bytes", SHOW_RESOURCE(r, r->shared_bytes - r->dynamic_shared_bytes)});
 }
 
 json_t *json_tune_result(const cugen_tune_result *result) {

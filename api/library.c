@@ -32,6 +32,24 @@ int api_size(const char *type, const char *init, size_t got, size_t want, cugen_
                    got, want, init);
 }
 
+/* ---- Results that stay ---------------------------------------------------------------------- */
+
+void kept_close(struct kept *kept) {
+  if (kept->data) kept->clear(kept->data);
+  free(kept->data);
+  *kept = (struct kept){0};
+}
+
+void *kept_renew(struct kept *kept, size_t size, void (*clear)(void *data), cugen_error *err) {
+  kept_close(kept);
+  void *data = calloc(1, size);
+  if (data)
+    *kept = (struct kept){data, clear};
+  else
+    error_memory(err);
+  return data;
+}
+
 /* ---- Opening -------------------------------------------------------------------------------- */
 
 /* Takes an option, or if the option is NULL the variable of the environment; an empty text counts
@@ -40,13 +58,6 @@ static int library_take(char **to, const char *option, const char *variable) {
   const char *from = option ? option : variable ? getenv(variable) : NULL;
   *to = from && *from ? strdup(from) : NULL;
   return from && *from && !*to ? CUGEN_ERROR_MEMORY : CUGEN_OK;
-}
-
-/* Returns Slurm's number of this task among the job's tasks on this machine; 0 without Slurm. */
-static int read_local_rank(void) {
-  const char *text = getenv("SLURM_LOCALID");
-  const long rank = text ? strtol(text, NULL, 10) : 0;
-  return rank > 0 && rank < INT_MAX ? (int)rank : 0;
 }
 
 /* Takes $XDG_CACHE_HOME/cugen/cugen.db, else ~/.cache/cugen/cugen.db, else no file. */
@@ -71,7 +82,10 @@ static int library_take_options(cugen *lib, const cugen_options *o, cugen_error 
 #undef X
   lib->no_library = o->no_library != 0;
   lib->pin_from = o->pin && *o->pin ? "cugen_options.pin" : "CUGEN_PIN";
-  lib->local_rank = read_local_rank();
+  /* Slurm numbers a job's tasks on each machine. */
+  const char *slurm = getenv("SLURM_LOCALID");
+  const long rank = slurm ? strtol(slurm, NULL, 10) : 0;
+  lib->local_rank = rank > 0 && rank < INT_MAX ? (int)rank : 0;
   if (!lib->cache_path && default_cache(&lib->cache_path)) return error_memory(err);
   struct text name = {0};
   cache_name(lib->cache_path, &name);

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/measure_way.h"
 #include "gen/space/space.h"
-#include "kept.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/store/cache.h"
 
@@ -29,6 +28,17 @@ struct capture;
   X(prefer, prefer, NULL)                                                                          \
   X(pin, pin, "CUGEN_PIN")                                                                         \
   X(capture_path, capture, "CUGEN_CAPTURE")
+
+/* The last result that a public function handed out. The result stays until the next call of the
+   function, or until its handle is closed. */
+struct kept {
+  void *data;                /* the result; NULL: none */
+  void (*clear)(void *data); /* frees the contents of data, but not data itself */
+};
+/* Frees the kept result and keeps `size` zeroed bytes in its place. Returns NULL, with err filled,
+   if memory is out. */
+void *kept_renew(struct kept *kept, size_t size, void (*clear)(void *data), cugen_error *err);
+void kept_close(struct kept *kept);
 
 struct cugen {
 #define X(member, option, variable) char *member;

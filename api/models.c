@@ -2,7 +2,6 @@
    names. */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/device_name.h"
 #include "base/text.h"
@@ -48,13 +47,6 @@ int api_model(const cugen *lib, const char *name, struct device_description *out
   return status;
 }
 
-/* Returns whether the name contains the part, ignoring case. */
-static bool contains(const char *name, const char *part) {
-  const size_t length = strlen(part);
-  while (*name && strncasecmp(name, part, length) != 0) name++;
-  return *name && length;
-}
-
 const char *api_nearest_model(cugen *lib, const char *text) {
   const struct gpu_model *models;
   const char *names[MOST_MODELS], *only = NULL;
@@ -62,7 +54,7 @@ const char *api_nearest_model(cugen *lib, const char *text) {
   size_t containing = 0;
   for (size_t i = 0; i < count; i++) {
     names[i] = models[i].id + strlen(DEVICE_NAME_MODEL);
-    if (contains(names[i], text)) only = names[i], containing++;
+    if (*text && strcasestr(names[i], text)) only = names[i], containing++;
   }
   const char *nearest = text_nearest(text, names, count);
   return nearest ? nearest : containing == 1 ? only : NULL;

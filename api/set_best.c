@@ -30,20 +30,11 @@ void set_best_close(struct set_best *s) {
 
 /* ---- The config of a set -------------------------------------------------------------------- */
 
-/* Opens the config. An origin is a real path, or the name of a config without a file. A config of
-   unknown origin is searched by its name. */
-static void set_best_open_config(const cugen *lib, struct source_config *config) {
-  cugen_error ignored;
-  const char *path = config->origin[0] == '/' ? config->origin : config->name;
-  config->usable =
-      opened_config_open(lib, path, &config->opened, &ignored) == CUGEN_OK &&
-      strcmp(config->opened.config->name, config->name) == 0 &&
-      (!*config->origin || strcmp(text_get(&config->opened.origin), config->origin) == 0);
-}
-
-/* Returns NULL if memory is out. */
+/* Finds the config, or opens it. An origin is a real path, or the name of a config without a file.
+   A config of unknown origin is searched by its name. Returns NULL if memory is out. */
 static struct source_config *set_best_find_config(struct set_best *s,
                                                   const struct cache_space *space) {
+  cugen_error ignored;
   for (size_t i = 0; i < s->count; i++)
     if (strcmp(s->configs[i]->origin, space->origin) == 0 &&
         strcmp(s->configs[i]->name, space->config) == 0)
@@ -55,7 +46,11 @@ static struct source_config *set_best_find_config(struct set_best *s,
   config->origin = strdup(space->origin);
   config->name = strdup(space->config);
   if (!config->origin || !config->name) return NULL;
-  set_best_open_config(s->lib, config);
+  const char *path = config->origin[0] == '/' ? config->origin : config->name;
+  config->usable =
+      opened_config_open(s->lib, path, &config->opened, &ignored) == CUGEN_OK &&
+      strcmp(config->opened.config->name, config->name) == 0 &&
+      (!*config->origin || strcmp(text_get(&config->opened.origin), config->origin) == 0);
   return config;
 }
 
