@@ -12,7 +12,6 @@
 #include "base/input.h"
 #include "base/system.h"
 #include "draft_script.h"
-#include "draft_type.h"
 #include "gen/config/names.h"
 #include "gen/sources/signature.h"
 
@@ -87,19 +86,6 @@ static const char *kind_of(const struct draft *d, size_t i) {
   return "output";
 }
 
-/* Names the parameter as the kernel does. A first parameter without a name becomes "argument1";
-   "my_" precedes a name that a config cannot have. */
-static void draft_name(struct draft *d, size_t i) {
-  char *out = d->out->parameters[i].name;
-  const size_t size = sizeof d->out->parameters[i].name;
-  const struct source_token name = d->in->parameters[i].name;
-  draft_copy(out, size, name);
-  if (!*out)
-    snprintf(out, size, "argument%zu", i + 1);
-  else if (names_refused(out, true))
-    snprintf(out, size, "my_%.*s", (int)name.length, name.at);
-}
-
 /* A scalar integer of at least 4 bytes is taken for a size. */
 static bool is_size(const struct draft *d, size_t i) {
   const struct dtype *dtype = dtype_find(d->out->parameters[i].dtype);
@@ -112,8 +98,12 @@ static void read_parameters(struct draft *d) {
     const struct signature_parameter *p = &d->in->parameters[i];
     api_draft_parameter *out = &d->out->parameters[i];
     int elements;
-    const struct dtype *dtype = draft_type(p->type, &elements);
-    draft_name(d, i);
+    const struct dtype *dtype = script_type(p->type, &elements);
+    draft_copy(out->name, sizeof out->name, p->name);
+    if (!*out->name)
+      snprintf(out->name, sizeof out->name, "argument%zu", i + 1);
+    else if (names_refused(out->name, true)) /* a config cannot have the kernel's name */
+      snprintf(out->name, sizeof out->name, "my_%.*s", (int)p->name.length, p->name.at);
     snprintf(out->type, sizeof out->type, "%s", p->plain ? p->type : "");
     snprintf(out->dtype, sizeof out->dtype, "%s", dtype ? dtype->name : "");
     out->kind = kind_of(d, i);
@@ -188,7 +178,7 @@ static void add_shape(struct draft *d, size_t buffer) {
 static void add_buffer(struct draft *d, size_t i, size_t buffer) {
   const api_draft_parameter *p = &d->out->parameters[i];
   int elements;
-  const struct dtype *dtype = draft_type(d->in->parameters[i].type, &elements);
+  const struct dtype *dtype = script_type(d->in->parameters[i].type, &elements);
   const char *const name = dtype ? dtype->name : "f32";
   const bool result = strcmp(p->kind, "input") != 0;
   text_addf(&d->text, "  %s \"%s\" { dtype = \"%s\", ", p->kind, p->name, name);
@@ -315,32 +305,27 @@ static const char *argument_of_type(const struct draft *d, struct source_token t
   return NULL;
 }
 
-/* Appends the kernel's name and a template's arguments; nothing if the kernel is the only one of
-   its file and no template. Returns whether a type was guessed. */
-static bool write_entry(const struct draft *d, struct text *out) {
+/* Adds the kernel's name and a template's arguments; nothing if the kernel is the only one of its
+   file and no template. */
+static void add_entry(struct draft *d) {
+  struct text entry = {0};
   const char *between = "<";
   bool guessed = false;
-  if (!d->several && !d->in->template_count) return false;
-  text_add(out, d->out->kernel);
+  if (!d->several && !d->in->template_count) return;
+  text_add(&entry, d->out->kernel);
   for (size_t i = 0; i < d->in->template_count; i++) {
     const struct signature_template *t = &d->in->templates[i];
     const bool type = is_type(t);
     const char *argument = type ? argument_of_type(d, t->name) : NULL;
     guessed |= type && !argument;
     if (argument)
-      text_addf(out, "%s%s_t", between, argument);
+      text_addf(&entry, "%s%s_t", between, argument);
     else
-      text_addf(out, "%s%.*s", between, type ? 5 : (int)t->name.length,
+      text_addf(&entry, "%s%.*s", between, type ? 5 : (int)t->name.length,
                 type ? "float" : t->name.at);
     between = ", ";
   }
-  if (d->in->template_count) text_add_char(out, '>');
-  return guessed;
-}
-
-static void add_entry(struct draft *d) {
-  struct text entry = {0};
-  const bool guessed = write_entry(d, &entry);
+  if (d->in->template_count) text_add_char(&entry, '>');
   snprintf(d->out->entry, sizeof d->out->entry, "%s", text_get(&entry));
   text_free(&entry);
   if (!*d->out->entry) return;
@@ -360,13 +345,6 @@ static const struct tunable_guess *find_tunable(const struct draft *d, struct so
   return NULL;
 }
 
-/* Returns whether the tunable is a factor by which the dimension's blockIdx is multiplied. */
-static bool is_step(const struct draft *d, int dimension, const struct tunable_guess *t) {
-  for (size_t i = 0; i < SIGNATURE_FACTORS; i++)
-    if (same_word(d->in->grid_steps[dimension][i], t->name)) return true;
-  return false;
-}
-
 /* Returns the tunable that a block's extent is or seems to be; NULL: none. */
 static const struct tunable_guess *extent_of(const struct draft *d, int dimension) {
   const struct tunable_guess *found = find_tunable(d, d->in->block_extents[dimension]);
@@ -375,8 +353,11 @@ static const struct tunable_guess *extent_of(const struct draft *d, int dimensio
     const struct tunable_guess *t = &d->tunables[i];
     const char last = t->name.at[t->name.length - 1];
     const bool axis = tolower(last) == "xyz"[dimension];
+    bool step = false; /* a factor by which the dimension's blockIdx is multiplied */
     if (t->truth || t->toggle) continue;
-    if (!is_large(d, t) && !(axis && is_step(d, dimension, t))) continue;
+    for (size_t k = 0; k < SIGNATURE_FACTORS && axis; k++)
+      step |= same_word(d->in->grid_steps[dimension][k], t->name);
+    if (!is_large(d, t) && !step) continue;
     if (axis) return t;
     if (!found && !strchr("xyzXYZ", last)) found = t;
   }
@@ -558,22 +539,6 @@ static void write_reference(struct draft *d) {
 
 /* ---- Finding the kernel --------------------------------------------------------------------- */
 
-static int list_kernels(const char *path, const struct source_token *names, size_t count,
-                        const char *wanted, cugen_error *err) {
-  struct text list = {0};
-  for (size_t i = 0; i < count && i < SIGNATURE_KERNELS; i++)
-    text_addf(&list, "%s%.*s", i ? ", " : "", (int)names[i].length, names[i].at);
-  int status = list.failed ? error_memory(err)
-               : !count ? error_set(err, CUGEN_ERROR_USAGE, "%s has no __global__ function", path)
-               : wanted ? error_set(err, CUGEN_ERROR_USAGE, "%s has no kernel '%s'; it has %s",
-                                    path, wanted, text_get(&list))
-                        : error_set(err, CUGEN_ERROR_USAGE,
-                                    "%s has several kernels; name one, as %s:%.*s: %s", path, path,
-                                    (int)names[0].length, names[0].at, text_get(&list));
-  text_free(&list);
-  return status;
-}
-
 static int find_kernel(const char *path, const char *text, const char *wanted,
                        struct source_token *out, cugen_error *err) {
   struct source_token names[SIGNATURE_KERNELS] = {{0}};
@@ -583,7 +548,22 @@ static int find_kernel(const char *path, const char *text, const char *wanted,
     *out = names[i];
     return CUGEN_OK;
   }
-  return list_kernels(path, names, count, wanted, err);
+  if (!count) return error_set(err, CUGEN_ERROR_USAGE, "%s has no __global__ function", path);
+
+  struct text list = {0};
+  for (size_t i = 0; i < count && i < SIGNATURE_KERNELS; i++)
+    text_addf(&list, "%s%.*s", i ? ", " : "", (int)names[i].length, names[i].at);
+  if (list.failed)
+    error_memory(err);
+  else if (wanted)
+    error_set(err, CUGEN_ERROR_USAGE, "%s has no kernel '%s'; it has %s", path, wanted,
+              text_get(&list));
+  else
+    error_set(err, CUGEN_ERROR_USAGE, "%s has several kernels; name one, as %s:%.*s: %s", path,
+              path, (int)names[0].length, names[0].at, text_get(&list));
+  const int status = list.failed ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_USAGE;
+  text_free(&list);
+  return status;
 }
 
 static int draft_write(const char *path, const struct script *script, const struct signature *in,

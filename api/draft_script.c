@@ -10,7 +10,6 @@
 #include "base/expr.h"
 #include "base/sizes.h"
 #include "base/system.h"
-#include "draft_type.h"
 #include "foreign.h"
 #include "gen/config/names.h"
 
@@ -32,6 +31,23 @@ static const char *script_refuses(const char *name) {
 
 static bool is_word(const char *word, const char *wanted) {
   return strcmp(word, wanted) == 0;
+}
+
+const struct dtype *script_type(const char *type, int *elements) {
+  char base[SIGNATURE_TYPE];
+  const size_t length = strlen(type);
+  *elements = 1;
+  for (size_t i = 0; i < DTYPE_COUNT; i++)
+    if (strcmp(dtype_table[i].cuda_name, type) == 0 || strcmp(dtype_table[i].c_name, type) == 0)
+      return &dtype_table[i];
+  if (dtype_meant(type)) return dtype_find(dtype_meant(type));
+  if (length < 2 || length > sizeof base || !strchr("234", type[length - 1])) return NULL;
+  memcpy(base, type, length - 1);
+  base[length - 1] = '\0';
+  int inner;
+  const struct dtype *dtype = script_type(base, &inner);
+  *elements = type[length - 1] - '0';
+  return dtype;
 }
 
 /* ---- Expressions ---------------------------------------------------------------------------- */
@@ -219,10 +235,9 @@ static int add_element(struct script *s, struct script_tunable *to, const char *
   return status;
 }
 
-/* Cuts the text at the commas that stand outside of brackets and quotes; `take` gets each part that
-   is not empty. */
-static int each_part(char *text, int (*take)(void *context, const char *part, cugen_error *err),
-                     void *context, cugen_error *err) {
+/* Cuts the text at the commas that stand outside of brackets and quotes, and adds the value of each
+   part that is not empty. */
+static int add_elements(struct script *s, struct script_tunable *to, char *text, cugen_error *err) {
   int status = CUGEN_OK;
   for (char *at = text; *at && !status;) {
     char *const part = at + strspn(at, " \n\t");
@@ -234,20 +249,10 @@ static int each_part(char *text, int (*take)(void *context, const char *part, cu
     }
     const bool more = *at == ',';
     *at = '\0';
-    if (*part) status = take(context, part, err);
+    if (*part) status = add_element(s, to, NULL, 0, part, err);
     at += more;
   }
   return status;
-}
-
-struct list_of {
-  struct script *script;
-  struct script_tunable *to;
-};
-
-static int take_element(void *context, const char *part, cugen_error *err) {
-  const struct list_of *list = context;
-  return add_element(list->script, list->to, NULL, 0, part, err);
 }
 
 /* Adds the elements of range(...), or of "python for variable in range(...)". */
@@ -266,7 +271,7 @@ static int add_range(struct script *s, struct script_tunable *to, char *text, cu
   if (!end || (behind && strstr(end, " if ")))
     return error_set(err, CUGEN_ERROR_USAGE, "only range(...) without a condition is read");
   *end = '\0';
-  int status = each_part(arguments, take_element, &(struct list_of){s, &bounds}, err);
+  int status = add_elements(s, &bounds, arguments, err);
   for (size_t i = 0; i < bounds.count && !status; i++)
     if (bounds.values[i].type != VALUE_INT)
       status = error_set(err, CUGEN_ERROR_USAGE, "range takes whole numbers");
@@ -300,7 +305,7 @@ static int add_listed(struct script *s, struct script_tunable *to, const char *p
     status = error_set(err, CUGEN_ERROR_USAGE, "a list is expected");
   } else {
     *end = '\0';
-    status = each_part(begin + 1, take_element, &(struct list_of){s, to}, err);
+    status = add_elements(s, to, begin + 1, err);
   }
   if (!status && !to->count) status = error_set(err, CUGEN_ERROR_USAGE, "there is none");
   if (status && status != CUGEN_ERROR_MEMORY) {
@@ -505,7 +510,7 @@ static void add_fill(json_t *argument, struct text *out, const char **said) {
 }
 
 static const struct dtype *type_of(json_t *argument, int *elements) {
-  const struct dtype *dtype = draft_type(word_of(argument, "Type"), elements);
+  const struct dtype *dtype = script_type(word_of(argument, "Type"), elements);
   return dtype ? dtype : is_word(word_of(argument, "Type"), "bool") ? dtype_find("u8") : NULL;
 }
 
@@ -555,19 +560,15 @@ static json_t *arguments_of(const struct script *s) {
   return json_object_get(s->kernel, "Arguments");
 }
 
-static size_t count_constants(const struct script *s) {
-  json_t *argument;
-  size_t i, count = 0;
-  json_array_foreach(arguments_of(s), i, argument) {
-    count += is_constant(argument);
-  }
-  return count;
-}
-
 /* Kernel Tuner passes what it copies to constant memory as a parameter, too; KTT does not. */
 int script_check(const struct script *s, const struct signature *in, cugen_error *err) {
-  const size_t count = json_array_size(arguments_of(s)), constants = count_constants(s),
+  const size_t count = json_array_size(arguments_of(s)),
                wanted = in->parameter_count > 0 ? (size_t)in->parameter_count : 0;
+  size_t i, constants = 0;
+  json_t *argument;
+  json_array_foreach(arguments_of(s), i, argument) {
+    constants += is_constant(argument);
+  }
   if (wanted == count || wanted == count - constants) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_USAGE,
                    "%s has %zu arguments, %zu of them in constant memory, and kernel '%s' in %s "
@@ -719,34 +720,30 @@ static bool add_product(const struct script *s, json_t *list, int dimension, str
   return right;
 }
 
-/* Adds an extent of Kernel Tuner's grid: a size divided by GridDiv. */
-static void add_divided(const struct script *s, int dimension, struct text *out, bool *right) {
-  const char key[] = {'G', 'r', 'i', 'd', 'D', 'i', 'v', "XYZ"[dimension], '\0'};
-  struct text step = {0};
-  if (!add_product(s, json_object_get(s->kernel, key), dimension, &step))
-    text_add(&step, "\"1\""), *right = false;
-  if (is_word(text_get(&step), "\"1\""))
-    text_addf(out, "\"%s\"", size_names[dimension]);
-  else
-    text_addf(out, "\"ceil_div(%s, %.*s)\"", size_names[dimension], (int)(step.length - 2),
-              text_get(&step) + 1);
-  text_free(&step);
-}
-
+/* Adds an extent of the grid. Kernel Tuner's is a size divided by GridDiv; KTT's is GlobalSize,
+   which OpenCL counts in threads. */
 static void add_grid(const struct script *s, int dimension, struct text *out, bool *right) {
-  struct text threads = {0}, blocks = {0};
+  const char axis = "XYZ"[dimension];
+  struct text step = {0}, threads = {0};
   if (dimension < (int)s->size_count) {
-    add_divided(s, dimension, out, right);
+    const char key[] = {'G', 'r', 'i', 'd', 'D', 'i', 'v', axis, '\0'};
+    if (!add_product(s, json_object_get(s->kernel, key), dimension, &step))
+      text_add(&step, "\"1\""), *right = false;
+    if (is_word(text_get(&step), "\"1\""))
+      text_addf(out, "\"%s\"", size_names[dimension]);
+    else
+      text_addf(out, "\"ceil_div(%s, %.*s)\"", size_names[dimension], (int)(step.length - 2),
+                text_get(&step) + 1);
   } else if (is_word(word_of(s->kernel, "GlobalSizeType"), "OpenCL")) {
-    add_extent(s, "GlobalSize", "XYZ"[dimension], &threads, right);
-    add_extent(s, "LocalSize", "XYZ"[dimension], &blocks, right);
+    add_extent(s, "GlobalSize", axis, &threads, right);
+    add_extent(s, "LocalSize", axis, &step, right);
     text_addf(out, "\"ceil_div(%.*s, %.*s)\"", (int)(threads.length - 2), text_get(&threads) + 1,
-              (int)(blocks.length - 2), text_get(&blocks) + 1);
+              (int)(step.length - 2), text_get(&step) + 1);
   } else {
-    add_extent(s, "GlobalSize", "XYZ"[dimension], out, right);
+    add_extent(s, "GlobalSize", axis, out, right);
   }
+  text_free(&step);
   text_free(&threads);
-  text_free(&blocks);
 }
 
 /* Returns the number of dimensions (1 to 3) without trailing extents that are 1 or missing. */
@@ -770,10 +767,29 @@ static void end_extents(struct text *out, size_t *guesses, bool right) {
     mark(out, guesses, "an extent of the script has no form here");
 }
 
-/* Translates the option of fast mathematics, drops -std and makes a comment of any other option. */
-static void add_options(const struct script *s, struct text *out, size_t *guesses) {
+void script_add_launch(const struct script *s, struct text *out, size_t *guesses) {
+  const int blocks = s->size_count ? (int)s->size_count : dimensions(s, "GlobalSize"),
+            threads = dimensions(s, "LocalSize");
+  const int64_t shared = json_integer_value(json_object_get(s->kernel, "SharedMemory"));
   json_t *option;
   size_t i;
+  bool right = true;
+  text_add(out, "    grid { ");
+  for (int axis = 0; axis < blocks; axis++) {
+    text_add(out, axis ? ", " : "");
+    add_grid(s, axis, out, &right);
+  }
+  end_extents(out, guesses, right);
+  right = true;
+  text_add(out, "    block { ");
+  for (int axis = 0; axis < threads; axis++) {
+    text_add(out, axis ? ", " : "");
+    add_extent(s, "LocalSize", "XYZ"[axis], out, &right);
+  }
+  end_extents(out, guesses, right);
+  if (shared > 0) text_addf(out, "    shared \"%" PRId64 "\",\n", shared);
+  /* The option of fast mathematics is translated, -std is dropped, and any other option becomes a
+     comment. */
   json_array_foreach(json_object_get(s->kernel, "CompilerOptions"), i, option) {
     const char *word = json_string_value(option);
     if (!word || !*word || strncmp(word, "-std", 4) == 0) continue;
@@ -783,26 +799,4 @@ static void add_options(const struct script *s, struct text *out, size_t *guesse
       add_to_do(out, guesses, "    ", "the compiler option", word,
                 "docs/config.md has options { }");
   }
-}
-
-void script_add_launch(const struct script *s, struct text *out, size_t *guesses) {
-  const int blocks = s->size_count ? (int)s->size_count : dimensions(s, "GlobalSize"),
-            threads = dimensions(s, "LocalSize");
-  const int64_t shared = json_integer_value(json_object_get(s->kernel, "SharedMemory"));
-  bool right = true;
-  text_add(out, "    grid { ");
-  for (int i = 0; i < blocks; i++) {
-    text_add(out, i ? ", " : "");
-    add_grid(s, i, out, &right);
-  }
-  end_extents(out, guesses, right);
-  right = true;
-  text_add(out, "    block { ");
-  for (int i = 0; i < threads; i++) {
-    text_add(out, i ? ", " : "");
-    add_extent(s, "LocalSize", "XYZ"[i], out, &right);
-  }
-  end_extents(out, guesses, right);
-  if (shared > 0) text_addf(out, "    shared \"%" PRId64 "\",\n", shared);
-  add_options(s, out, guesses);
 }

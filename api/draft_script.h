@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "base/dtype.h"
 #include "draft.h"
 #include "gen/sources/signature.h"
 
@@ -35,6 +36,10 @@ int script_open(const char *path, struct script *out, cugen_error *err);
 void script_close(struct script *script);
 /* Fails if the numbers of the script's arguments and of the kernel's parameters do not fit. */
 int script_check(const struct script *script, const struct signature *in, cugen_error *err);
+
+/* Returns the dtype of a type's name in a script or a kernel's text; NULL: unknown. *elements
+   becomes the length of a vector such as float4, else 1. */
+const struct dtype *script_type(const char *type, int *elements);
 
 /* These functions append parts of a config. *guesses grows by the lines marked "guess" or "to
    do". */
