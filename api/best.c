@@ -14,23 +14,9 @@ struct search {
   struct failures *failures;    /* failed variants, whose records are skipped; NULL: none */
 };
 
-static bool is_asked(const struct search *search, const struct cache_record *record) {
-  return (!search->variant || strcmp(record->variant, search->variant) == 0) &&
-         (!search->outputs || cache_record_gave(record, search->outputs));
-}
-
 void api_best_free(struct best_record *best) {
   cache_record_free(&best->record);
   kernel_spec_free(&best->spec);
-}
-
-/* Takes over the record's strings. */
-static void best_take_best(struct best_record *best, struct cache_record *record, uint64_t index,
-                           struct kernel_spec *spec) {
-  api_best_free(best);
-  *best = (struct best_record){.found = true, .index = index, .record = *record, .spec = *spec};
-  record->variant = record->reason = NULL;
-  *spec = (struct kernel_spec){0};
 }
 
 /* Looks at one record. Records come by rising cost. A record that cannot win is not expanded. If
@@ -45,7 +31,8 @@ static int best_consider(void *context, struct cache_record *record, bool *stop,
   const struct objective *objective = search->lookup->config->objective;
   double cost = cache_record_cost(record, objective);
   *stop = false;
-  if (!is_asked(search, record)) return CUGEN_OK;
+  if (search->variant && strcmp(record->variant, search->variant) != 0) return CUGEN_OK;
+  if (search->outputs && !cache_record_gave(record, search->outputs)) return CUGEN_OK;
   *stop = best->found && !cache_leads(search->least, UINT64_MAX, cost, 0);
   if (*stop) return CUGEN_OK;
   int status = space_find_one(search->space, record->variant, &at, &ignored);
@@ -64,8 +51,12 @@ static int best_consider(void *context, struct cache_record *record, bool *stop,
     return CUGEN_OK;
   status = api_check_current(search->lookup, search->predicted, record, &current, &spec, err);
   if (current && !best->found) search->least = cost;
-  if (current && (!again || record->verdict != CACHE_NOT_RUN))
-    best_take_best(best, record, at, &spec);
+  if (current && (!again || record->verdict != CACHE_NOT_RUN)) {
+    api_best_free(best);
+    *best = (struct best_record){.found = true, .index = at, .record = *record, .spec = spec};
+    record->variant = record->reason = NULL; /* these strings now belong to *best */
+    return status;
+  }
   kernel_spec_free(&spec);
   return status;
 }

@@ -20,8 +20,7 @@
 
 #define VARIES_TEXT                                                                                \
   "its results differ from launch to launch (atomics, or a race), so no variant can be equal to "  \
-  "it; name another "                                                                              \
-  "one"
+  "it; name another one"
 
 /* ---- Tuning --------------------------------------------------------------------------------- */
 
@@ -52,60 +51,45 @@ static int run_named(const cugen_kernel *k, const cugen_tune_options *options,
   return status;
 }
 
-static int bitwise_refuse(const struct cache_record *record, const char *why, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.bitwise '%s': %s", record->variant,
-                   why);
-}
-
 static int check_named(const struct cache_record *record, cugen_error *err) {
   if (record->outcome != CUGEN_OUTCOME_OK)
     return error_set(err, CUGEN_ERROR_USAGE,
                      "cugen_tune_options.bitwise '%s': it is not correct, so no variant can be "
                      "compared with it: %s: %s",
                      record->variant, outcome_text((int)record->outcome), record->reason);
-  if (!record->outputs.known) return bitwise_refuse(record, "what it gives could not be read", err);
-  return record->outputs.varies ? bitwise_refuse(record, VARIES_TEXT, err) : CUGEN_OK;
-}
-
-/* Combines the new record with the remembered one. A better remembered time is kept. If the
-   remembered outputs have other bits, the record becomes one of varying outputs, and the variant is
-   refused. *news: the cache lacked the outcome or the outputs. */
-static int settle_named(cugen_kernel *k, const struct tune_target *target,
-                        struct cache_record *record, bool *news, cugen_error *err) {
-  const struct cache_record *known = api_known_record(k, record);
-  if (known) cache_record_keep_outputs(known, record);
-  const bool same = known && known->outcome == record->outcome &&
-                    !memcmp(&known->outputs, &record->outputs, sizeof record->outputs);
-  *news = !same;
-  int status = same ? CUGEN_OK : cache_store(target->cache, &target->key, record, err);
-  return status ? status : check_named(record, err);
-}
-
-static int bitwise_find_named(cugen_kernel *k, const char *name, uint64_t *index,
-                              cugen_error *err) {
-  if (k->lookup.predicted)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_tune_options.bitwise: %s is described and not here: no variant runs on "
-                     "it, so that there are no bits to compare",
-                     k->lookup.device.name);
-  int status = api_find_variant(k, name, index, err);
-  return status ? error_prefix(err, "cugen_tune_options.bitwise"), status : CUGEN_OK;
+  if (record->outputs.known && !record->outputs.varies) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.bitwise '%s': %s", record->variant,
+                   record->outputs.known ? VARIES_TEXT : "what it gives could not be read");
 }
 
 int bitwise_begin(cugen_kernel *k, const cugen_tune_options *options, struct tune_target *target,
                   cugen_error *err) {
   struct cache_record record;
   uint64_t index = 0;
-  int status = bitwise_find_named(k, options->bitwise, &index, err);
-  if (!status) status = run_named(k, options, target, index, &record, err);
+  if (k->lookup.predicted)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_tune_options.bitwise: %s is described and not here: no variant runs on "
+                     "it, so that there are no bits to compare",
+                     k->lookup.device.name);
+  int status = api_find_variant(k, options->bitwise, &index, err);
+  if (status) return error_prefix(err, "cugen_tune_options.bitwise"), status;
+  status = run_named(k, options, target, index, &record, err);
   if (status) return status;
-  bool news;
-  status = settle_named(k, target, &record, &news, err);
+
+  /* A better remembered time is kept. If the remembered outputs have other bits, the record becomes
+     one of varying outputs, and the variant is refused. */
+  const struct cache_record *known = api_known_record(k, &record);
+  if (known) cache_record_keep_outputs(known, &record);
+  const bool same = known && known->outcome == record.outcome &&
+                    !memcmp(&known->outputs, &record.outputs, sizeof record.outputs);
+  if (!same) status = cache_store(target->cache, &target->key, &record, err);
+
+  if (!status) status = check_named(&record, err);
   if (!status) {
     text_add(&k->equal_to, record.variant);
     k->outputs = record.outputs;
     target->outputs = &k->outputs;
-    if (news) target->ran = text_get(&k->equal_to);
+    if (!same) target->ran = text_get(&k->equal_to);
     if (k->equal_to.failed) status = error_memory(err);
   }
   cache_record_free(&record);
@@ -131,19 +115,6 @@ static int check_not_failed(struct lookup *l, const char *variant, cugen_error *
   return status;
 }
 
-static int take_equal(struct lookup *l, const struct best_record *named, struct selection *out,
-                      cugen_error *err) {
-  if (named->record.outputs.varies)
-    return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.bitwise '%s': " VARIES_TEXT,
-                     named->record.variant);
-  const struct cache_key key = lookup_measured_key(l);
-  int status = api_best_giving(l, &key, NULL, &named->record.outputs, &out->best, err);
-  out->how = CUGEN_PLAN_EXACT;
-  out->index = out->best.index;
-  text_add(&out->problem, text_get(&l->problem_text));
-  return !status && out->problem.failed ? error_memory(err) : status;
-}
-
 int bitwise_select(cugen_kernel *k, const char *name, struct selection *out, cugen_error *err) {
   struct lookup *l = &k->lookup;
   struct best_record named = {0};
@@ -156,11 +127,21 @@ int bitwise_select(cugen_kernel *k, const char *name, struct selection *out, cug
   if (!status) status = lookup_expander(l, err);
   const struct cache_key key = lookup_measured_key(l);
   if (!status) status = api_best_giving(l, &key, variant, NULL, &named, err);
-  if (!status && named.found && named.record.outputs.known)
-    status = take_equal(l, &named, out, err);
-  else if (!status) /* the variant's outputs are not known, so the plan uses the named variant
-                       itself */
-    out->how = CUGEN_PLAN_DEFAULT, out->index = index, out->named = true;
+  if (!status && !(named.found && named.record.outputs.known)) {
+    /* the outputs of the named variant are not known, so the plan uses this variant itself */
+    out->how = CUGEN_PLAN_DEFAULT;
+    out->index = index;
+    out->named = true;
+  } else if (!status && named.record.outputs.varies) {
+    status = error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.bitwise '%s': " VARIES_TEXT,
+                       named.record.variant);
+  } else if (!status) {
+    status = api_best_giving(l, &key, NULL, &named.record.outputs, &out->best, err);
+    out->how = CUGEN_PLAN_EXACT;
+    out->index = out->best.index;
+    text_add(&out->problem, text_get(&l->problem_text));
+    if (!status && out->problem.failed) status = error_memory(err);
+  }
   if (!status && !named.found) status = check_not_failed(l, variant, err);
   api_best_free(&named);
   return status;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "lookup.h"
 
 /* A place where failures of the look-up's variants are remembered. */
@@ -61,20 +62,6 @@ static bool has_failed_check(const struct cache_record *record) {
   return has_failed(record) && record->outcome != CUGEN_OUTCOME_LAUNCH;
 }
 
-/* Takes the records that are failures; frees the records that are not. */
-static int failures_take(struct failures *f, struct place *place, struct cache_record *records,
-                         size_t count, is_failure *is, cugen_error *err) {
-  struct failure *all = count ? realloc(f->all, (f->count + count) * sizeof *all) : f->all;
-  if (all) f->all = all;
-  for (size_t i = 0; i < count; i++)
-    if (all && is(&records[i]))
-      all[f->count++] = (struct failure){.record = records[i], .place = place};
-    else
-      cache_record_free(&records[i]);
-  free(records);
-  return all || !count ? CUGEN_OK : error_memory(err);
-}
-
 static int failures_load(struct failures *f, struct place *place, bool predicted, is_failure *is,
                          cugen_error *err) {
   const struct cache_key key = predicted ? lookup_predicted_key(place->lookup, &f->predictions)
@@ -83,7 +70,16 @@ static int failures_load(struct failures *f, struct place *place, bool predicted
   size_t count;
   place->predicted = predicted;
   int status = lookup_records(f->lookup, &key, &records, &count, err);
-  return status ? status : failures_take(f, place, records, count, is, err);
+  for (size_t i = 0; i < count; i++) {
+    const bool failure = !status && is(&records[i]);
+    if (failure &&
+        ARRAY_ADD(f->all, f->count, (struct failure){.record = records[i], .place = place}))
+      continue;
+    if (failure) status = error_memory(err);
+    cache_record_free(&records[i]);
+  }
+  free(records);
+  return status;
 }
 
 static int load_own(struct failures *f, bool predicted, cugen_error *err) {
@@ -94,23 +90,18 @@ static int load_own(struct failures *f, bool predicted, cugen_error *err) {
 
 /* Adds the variants that did not compile for a plan of this kernel. */
 static int load_uncompiled(struct failures *f, struct place *place, cugen_error *err) {
-  const size_t before = f->count, count = f->lookup->uncompiled_count;
-  struct cache_record *records = calloc(count + 1, sizeof *records);
-  int status = records ? CUGEN_OK : error_memory(err);
-  for (size_t i = 0; i < count && !status; i++) {
-    records[i] = (struct cache_record){.variant = strdup(f->lookup->uncompiled[i]),
-                                       .reason = strdup("it was tried just now"),
-                                       .outcome = CUGEN_OUTCOME_COMPILE};
-    if (!records[i].variant || !records[i].reason) status = error_memory(err);
+  for (size_t i = 0; i < f->lookup->uncompiled_count; i++) {
+    const struct cache_record record = {.variant = strdup(f->lookup->uncompiled[i]),
+                                        .reason = strdup("it was tried just now"),
+                                        .outcome = CUGEN_OUTCOME_COMPILE};
+    const struct failure failure = {.record = record, .place = place, .state = FAILURE_HOLDS};
+    if (!record.variant || !record.reason || !ARRAY_ADD(f->all, f->count, failure)) {
+      free(record.variant);
+      free(record.reason);
+      return error_memory(err);
+    }
   }
-  if (!status)
-    status = failures_take(f, place, records, count, has_failed, err);
-  else if (records) {
-    for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
-    free(records);
-  }
-  for (size_t i = before; i < f->count; i++) f->all[i].state = FAILURE_HOLDS;
-  return status;
+  return CUGEN_OK;
 }
 
 /* Loads the failures of another problem, which the function takes over. Does nothing if the problem
@@ -214,39 +205,31 @@ int failures_open(struct lookup *l, struct failures **out, cugen_error *err) {
 
 /* ---- Finding a failure ---------------------------------------------------------------------- */
 
-static int failures_judge(struct failure *failure, cugen_error *err) {
-  struct lookup *l = failure->place->lookup;
-  struct judgement judgement;
-  if (failure->state != FAILURE_UNKNOWN) return CUGEN_OK;
-  int status = lookup_prepare(l, err);
-  if (!status)
-    status = api_judge_as(l, failure->place->predicted, &failure->record, &judgement, err);
-  if (!status) failure->state = judgement.how == JUDGED_CURRENT ? FAILURE_HOLDS : FAILURE_STALE;
-  return status;
-}
-
-/* Returns the index of the first failure of that variant; if there is none, of the next variant. */
-static size_t failures_find_first(const struct failures *f, const char *variant) {
-  size_t low = 0, high = f->count;
-  while (low < high) {
-    const size_t middle = (low + high) / 2;
-    if (strcmp(f->all[middle].record.variant, variant) < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 int failures_find(struct failures *f, const char *variant, const struct cache_record **out,
                   cugen_error *err) {
-  int status = CUGEN_OK;
+  size_t first = 0, behind = f ? f->count : 0;
   *out = NULL;
-  for (size_t i = f ? failures_find_first(f, variant) : 0; f && i < f->count && !status && !*out;
-       i++) {
-    if (strcmp(f->all[i].record.variant, variant) != 0) break;
-    status = failures_judge(&f->all[i], err);
-    if (!status && f->all[i].state == FAILURE_HOLDS) *out = &f->all[i].record;
+  /* The failures are sorted by variant. */
+  while (first < behind) {
+    const size_t middle = (first + behind) / 2;
+    if (strcmp(f->all[middle].record.variant, variant) < 0)
+      first = middle + 1;
+    else
+      behind = middle;
+  }
+  int status = CUGEN_OK;
+  for (size_t i = first; f && i < f->count && !status && !*out; i++) {
+    struct failure *failure = &f->all[i];
+    struct lookup *l = failure->place->lookup;
+    if (strcmp(failure->record.variant, variant) != 0) break;
+    if (failure->state == FAILURE_UNKNOWN) {
+      struct judgement judgement;
+      status = lookup_prepare(l, err);
+      if (!status)
+        status = api_judge_as(l, failure->place->predicted, &failure->record, &judgement, err);
+      if (!status) failure->state = judgement.how == JUDGED_CURRENT ? FAILURE_HOLDS : FAILURE_STALE;
+    }
+    if (!status && failure->state == FAILURE_HOLDS) *out = &failure->record;
   }
   return status;
 }

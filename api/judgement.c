@@ -5,27 +5,6 @@
 #include "lookup.h"
 #include "tune/candidate.h"
 
-/* Compares the record with the expansion of its variant. */
-static void judgement_compare(const struct cache_record *record, const struct kernel_spec *spec,
-                              const struct objective *objective, bool predicted,
-                              struct judgement *out) {
-  cache_record_take_hashes(&out->now, spec);
-  out->now.flops = spec->flops, out->now.bytes = spec->bytes;
-  out->passed = kernel_spec_passed(spec);
-  out->how =
-      cache_record_is_of(record, spec, objective, predicted) ? JUDGED_CURRENT : JUDGED_CHANGED;
-  out->proof_changed = !cache_record_is_same(record, spec);
-  out->proof = kernel_spec_proof_without(spec, record->lacks);
-  out->whole = out->proof_changed ? spec->hash : record->hash;
-}
-
-/* Returns whether the record has the verdict of a verified prediction. The verdict is about the
-   sizes on which the prediction was verified, and the config's rules decide these sizes. So the
-   hashes of a verdict cover the rules. */
-static bool has_verdict(const struct cache_record *record) {
-  return record->verdict != CACHE_NOT_RUN || cache_record_is_refuted(record);
-}
-
 static void judgement_add_values(const struct value *values, size_t count, struct text *out) {
   for (size_t i = 0; i < count; i++) text_add_char(out, ' '), value_print(values[i], out);
   text_add_char(out, '\n');
@@ -75,9 +54,21 @@ static int judgement_judge(struct lookup *l, const struct cache_record *record, 
   if (refused) refusal = candidate_refusal(record->variant, out->why.message);
   out->how = refused && strcmp(refusal.hex, record->hash.hex) == 0 ? JUDGED_CURRENT : JUDGED_BROKEN;
   if (status) return CUGEN_OK;
-  if (predicted && has_verdict(record)) status = api_hash_verdict(l->config, spec, err);
-  if (!status) judgement_compare(record, spec, l->config->objective, predicted, out);
-  return status;
+
+  /* A verdict of a prediction is about the sizes on which the prediction was verified. The config's
+     rules decide these sizes, so the hashes of a verdict cover the rules. */
+  if (predicted && (record->verdict != CACHE_NOT_RUN || cache_record_is_refuted(record)))
+    status = api_hash_verdict(l->config, spec, err);
+  if (status) return status;
+  cache_record_take_hashes(&out->now, spec);
+  out->now.flops = spec->flops, out->now.bytes = spec->bytes;
+  out->passed = kernel_spec_passed(spec);
+  const bool current = cache_record_is_of(record, spec, l->config->objective, predicted);
+  out->how = current ? JUDGED_CURRENT : JUDGED_CHANGED;
+  out->proof_changed = !cache_record_is_same(record, spec);
+  out->proof = kernel_spec_proof_without(spec, record->lacks);
+  out->whole = out->proof_changed ? spec->hash : record->hash;
+  return CUGEN_OK;
 }
 
 int api_judge_as(struct lookup *l, bool predicted, const struct cache_record *record,

@@ -65,50 +65,45 @@ static size_t *learning_choose_columns(const struct portfolio_data *data, size_t
 
 /* ---- Checking that the chosen records are still valid --------------------------------------- */
 
-/* Judges the entries of the chosen variants: a stale entry is treated as not measured. */
-struct judging {
-  struct portfolio_data *data;
-  const size_t *columns; /* indices of the chosen variants */
-  const struct portfolio_learnt *learnt;
-  size_t stale;
-};
-
-static bool learning_is_chosen(const struct judging *j, const char *variant, size_t *out) {
-  for (size_t i = 0; i < j->learnt->count; i++) {
-    *out = j->columns[j->learnt->chosen[i]];
-    if (strcmp(j->data->variants[*out], variant) == 0) return true;
+/* Returns the problem's entry of the variant with that text; NULL: the variant was not chosen, or
+   has no entry. */
+static struct portfolio_entry *chosen_entry(const struct portfolio_data *data, size_t problem,
+                                            const size_t *columns,
+                                            const struct portfolio_learnt *learnt,
+                                            const char *text) {
+  for (size_t i = 0; i < learnt->count; i++) {
+    const size_t variant = columns[learnt->chosen[i]];
+    if (strcmp(data->variants[variant], text) == 0)
+      return portfolio_entry_of(data, problem, variant);
   }
-  return false;
+  return NULL;
 }
 
-static int judge_record(struct judging *j, struct lookup *l, size_t problem,
-                        const struct cache_record *record, cugen_error *err) {
-  struct judgement judgement;
-  size_t variant;
-  if (record->outcome != CUGEN_OUTCOME_OK || !learning_is_chosen(j, record->variant, &variant))
-    return CUGEN_OK;
-  struct portfolio_entry *entry = portfolio_entry_of(j->data, problem, variant);
-  if (!entry || isnan(entry->cost) || strcmp(entry->source.hex, record->source_hash.hex) != 0)
-    return CUGEN_OK;
-  int status = api_judge(l, record, &judgement, err);
-  if (status) return status;
-  if (judgement.how == JUDGED_CURRENT)
-    entry->passed = judgement.passed;
-  else
-    entry->cost = NAN, entry->stale = true, j->stale++;
-  return CUGEN_OK;
-}
-
-static int judge_row(struct judging *j, size_t problem, cugen_error *err) {
+/* Judges the problem's entries of the chosen variants. A stale entry is treated as not measured,
+   and sets *stale. */
+static int judge_row(struct portfolio_data *data, size_t problem, const size_t *columns,
+                     const struct portfolio_learnt *learnt, bool *stale, cugen_error *err) {
   struct lookup l = {0};
   struct cache_record *records = NULL;
   size_t count = 0;
-  int status = portfolio_open_row(j->data, problem, NULL, &l, err);
+  int status = portfolio_open_row(data, problem, NULL, &l, err);
   if (!status) status = lookup_expander(&l, err);
   const struct cache_key key = lookup_key(&l);
   if (!status) status = lookup_records(&l, &key, &records, &count, err);
-  for (size_t i = 0; i < count && !status; i++)
-    status = judge_record(j, &l, problem, &records[i], err);
+  for (size_t i = 0; i < count && !status; i++) {
+    struct judgement judgement;
+    if (records[i].outcome != CUGEN_OUTCOME_OK) continue;
+    struct portfolio_entry *entry =
+        chosen_entry(data, problem, columns, learnt, records[i].variant);
+    if (!entry || isnan(entry->cost) || strcmp(entry->source.hex, records[i].source_hash.hex) != 0)
+      continue;
+    status = api_judge(&l, &records[i], &judgement, err);
+    if (status) break;
+    if (judgement.how == JUDGED_CURRENT)
+      entry->passed = judgement.passed;
+    else
+      entry->cost = NAN, entry->stale = *stale = true;
+  }
   records_free(records, count);
   lookup_close(&l);
   return status;
@@ -116,33 +111,26 @@ static int judge_row(struct judging *j, size_t problem, cugen_error *err) {
 
 /* ---- Learning ------------------------------------------------------------------------------- */
 
-/* *again: a chosen entry turned out to be stale, so that learning has to begin again without it.
-   *columns: the variants, to be freed also after a failure. */
-static int learn_once(struct portfolio_data *data, size_t most, struct portfolio_learnt *out,
-                      size_t **columns, bool *again, cugen_error *err) {
-  struct portfolio_columns matrix = {0};
-  size_t count;
-  *columns = learning_choose_columns(data, &count, err);
-  if (!*columns) return CUGEN_ERROR_MEMORY;
-  int status = portfolio_columns_open(data, *columns, count, &matrix, err);
-  if (!status) status = portfolio_kernels(data, *columns, count, matrix.kernels, err);
-  if (!status) status = portfolio_learn(&matrix.matrix, most, out, err);
-  struct judging judging = {data, *columns, out, 0};
-  for (size_t p = 0; p < data->row_count && !status; p++) status = judge_row(&judging, p, err);
-  *again = !status && judging.stale;
-  portfolio_columns_free(&matrix);
-  return status;
-}
-
+/* If a chosen entry turns out to be stale, learning begins again without it. *columns: the
+   variants, to be freed also after a failure. */
 static int learning_learn(struct portfolio_data *data, size_t most, struct portfolio_learnt *out,
                           size_t **columns, cugen_error *err) {
   bool again = true;
   int status = CUGEN_OK;
   *columns = NULL;
   for (int pass = 0; pass < MOST_PASSES && again && !status; pass++) {
+    struct portfolio_columns matrix = {0};
+    size_t count;
     portfolio_learnt_free(out);
     free(*columns);
-    status = learn_once(data, most, out, columns, &again, err);
+    *columns = learning_choose_columns(data, &count, err);
+    if (!*columns) return CUGEN_ERROR_MEMORY;
+    status = portfolio_columns_open(data, *columns, count, &matrix, err);
+    if (!status) status = portfolio_learn(&matrix.matrix, most, out, err);
+    again = false;
+    for (size_t p = 0; p < data->row_count && !status; p++)
+      status = judge_row(data, p, *columns, out, &again, err);
+    portfolio_columns_free(&matrix);
   }
   return status;
 }
@@ -334,16 +322,6 @@ static int skip_class(struct portfolio_holdings *out, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static int take_learnt(struct portfolio_holding *h, const struct portfolio_learnt *learnt,
-                       const size_t *columns, cugen_portfolio *out, cugen_error *err) {
-  int status = fill_key(&h->data, &h->kept, err);
-  if (!status) status = fill_body(&h->data, learnt, columns, &h->body, err);
-  if (!status) portfolio_publish(h, out);
-  if (!status) status = describe_problems(h, learnt, columns, out, err);
-  if (!status) learning_sum_losses(h);
-  return status;
-}
-
 /* Learns the portfolio of problems of one class. */
 static int learn_class(const struct lookup *base, const struct problem *const *problems,
                        size_t count, const cugen_learn_options *options,
@@ -356,9 +334,16 @@ static int learn_class(const struct lookup *base, const struct problem *const *p
   if (!status)
     status = learning_learn(&h->data, options->most ? options->most : USUAL_MOST, &learnt, &columns,
                             err);
-  if (!status)
-    status = learnt.count ? take_learnt(h, &learnt, columns, &out->out[out->count - 1], err)
-                          : skip_class(out, err);
+  if (!status && learnt.count) {
+    cugen_portfolio *published = &out->out[out->count - 1];
+    status = fill_key(&h->data, &h->kept, err);
+    if (!status) status = fill_body(&h->data, &learnt, columns, &h->body, err);
+    if (!status) portfolio_publish(h, published);
+    if (!status) status = describe_problems(h, &learnt, columns, published, err);
+    if (!status) learning_sum_losses(h);
+  } else if (!status) {
+    status = skip_class(out, err);
+  }
   portfolio_learnt_free(&learnt);
   free(columns);
   return status;
@@ -427,18 +412,6 @@ static int learning_store(const struct lookup *base, struct portfolio_holdings *
 
 /* ---- Public functions ----------------------------------------------------------------------- */
 
-static int learning_check_kernels(cugen_kernel *const *kernels, size_t count, cugen_error *err) {
-  if (count == 0) return error_set(err, CUGEN_ERROR_USAGE, "no problem to learn a portfolio from");
-  for (size_t i = 0; i < count; i++) {
-    if (kernels[i]->lookup.lib != kernels[0]->lookup.lib ||
-        strcmp(text_get(&kernels[i]->opened.origin), text_get(&kernels[0]->opened.origin)) != 0)
-      return error_set(err, CUGEN_ERROR_USAGE,
-                       "problem %zu to learn from is of another library or config than the first",
-                       i);
-  }
-  return CUGEN_OK;
-}
-
 int api_kernels_learn(cugen_kernel *const *kernels, size_t count,
                       const cugen_learn_options *options, const cugen_portfolio **out,
                       size_t *portfolios, cugen_error *error) {
@@ -448,11 +421,19 @@ int api_kernels_learn(cugen_kernel *const *kernels, size_t count,
   if (options->most > PORTFOLIO_MOST)
     return error_set(error, CUGEN_ERROR_USAGE, "a portfolio of %zu variants: 1 to %d are possible",
                      options->most, PORTFOLIO_MOST);
-  int status = learning_check_kernels(kernels, count, error);
-  if (status) return status;
+  if (count == 0)
+    return error_set(error, CUGEN_ERROR_USAGE, "no problem to learn a portfolio from");
+  for (size_t i = 0; i < count; i++)
+    if (kernels[i]->lookup.lib != kernels[0]->lookup.lib ||
+        strcmp(text_get(&kernels[i]->opened.origin), text_get(&kernels[0]->opened.origin)) != 0)
+      return error_set(error, CUGEN_ERROR_USAGE,
+                       "problem %zu to learn from is of another library or config than the first",
+                       i);
+
   struct portfolio_holdings *h =
       kept_renew(&kernels[0]->learnt, sizeof *h, portfolio_holdings_clear, error);
   if (!h) return CUGEN_ERROR_MEMORY;
+  int status = CUGEN_OK;
   struct classes classes = {.base = &kernels[0]->lookup};
   if (options->remembered) {
     status = take_remembered(&classes, kernels[0], error);

@@ -26,20 +26,17 @@ int api_origin(const struct sources *sources, const struct config *config, struc
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* Applies the library's options objective and prefer, which take precedence over the config's. */
-static int take_objective(const cugen *lib, struct config *config, cugen_error *err) {
-  int status = lib->objective ? config_set_objective(config, lib->objective, err) : CUGEN_OK;
-  if (status)
-    return error_prefix(err, "%s, cugen_options.objective", config->path), CUGEN_ERROR_USAGE;
-  if (lib->objective) config->objective_line = (struct config_line){"cugen_options.objective", 1};
-  return lib->prefer ? config_prefer(config, lib->preference, err) : CUGEN_OK;
-}
-
 int opened_config_open(const cugen *lib, const char *name, struct opened_config *out,
                        cugen_error *err) {
   *out = (struct opened_config){.sources = lib->sources};
   int status = config_open(&out->sources, name, &out->config, err);
-  if (!status) status = take_objective(lib, out->config, err);
+  /* The library's options objective and prefer take precedence over the config's. */
+  if (!status && lib->objective) {
+    if (config_set_objective(out->config, lib->objective, err))
+      return error_prefix(err, "%s, cugen_options.objective", out->config->path), CUGEN_ERROR_USAGE;
+    out->config->objective_line = (struct config_line){"cugen_options.objective", 1};
+  }
+  if (!status && lib->prefer) status = config_prefer(out->config, lib->preference, err);
   return status ? status : api_origin(&out->sources, out->config, &out->origin, err);
 }
 
@@ -115,6 +112,39 @@ bool api_same_class(const struct config *config, const struct problem *a, const 
   for (size_t i = 0; i < config->problem_count; i++)
     if (!config_is_size(config, i) && !value_equal(a->values[i], b->values[i])) return false;
   return true;
+}
+
+int api_parse_problem(const struct config *config, const char *text, struct problem *out,
+                      cugen_error *err) {
+  const size_t most = config->problem_count;
+  char *copy = strdup(text);
+  const char **settings = calloc(most + 1, sizeof *settings);
+  const int status =
+      copy && settings
+          ? problem_set(config, settings, settings_cut(copy, settings, most), false, out, err)
+          : error_memory(err);
+  free(settings);
+  free(copy);
+  return status;
+}
+
+int api_read_problem(const struct config *config, const char *text, struct problem *out,
+                     bool *known, cugen_error *err) {
+  cugen_error why;
+  *known = false;
+  int status = api_parse_problem(config, text, out, &why);
+  if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+
+  struct text printed = {0};
+  uint64_t lacks;
+  problem_print(config, out, &printed);
+  const struct cache_key key = {.problem = text_get(&printed),
+                                .may_lack = problem_may_lack(config, out)};
+  *known = !printed.failed && cache_lacks(&key, text, &lacks);
+  if (printed.failed) status = error_memory(err);
+  text_free(&printed);
+  if (!*known) problem_free(out);
+  return status;
 }
 
 /* ---- The device ----------------------------------------------------------------------------- */
@@ -292,6 +322,49 @@ struct cache_key lookup_measured_key(const struct lookup *l) {
 
 struct cache_key lookup_predicted_key(const struct lookup *l, const struct prediction_key *key) {
   return key_under(l, text_get(&key->device), text_get(&key->options));
+}
+
+/* Takes the latest predictions for the key's device, config and problem (an empty problem means any
+   problem), from whatever description, because the figures of a GPU without a description are
+   unknown. */
+static int take_latest(const struct lookup *l, struct prediction_key *out, cugen_error *err) {
+  const struct cache_key key = lookup_predicted_key(l, out);
+  const struct record_options ours = record_options_parse(key.options);
+  const struct cache_space *found = NULL;
+  struct cache_space *spaces;
+  struct cache *cache;
+  size_t count;
+  int status = api_cache_to_read(l->lib, &cache, err);
+  if (!status) status = cache_spaces(cache, &spaces, &count, err);
+  if (status) return status;
+  for (size_t i = 0; i < count; i++) {
+    const struct cache_space *s = &spaces[i];
+    const struct record_options theirs = record_options_parse(s->options);
+    uint64_t lacks;
+    const bool meant = !strcmp(s->device, key.device) && !strcmp(s->config, key.config) &&
+                       (!*key.problem || cache_lacks(&key, s->problem, &lacks)) &&
+                       theirs.kind == OPTIONS_PREDICTED && theirs.model == ours.model &&
+                       !strcmp(theirs.arch, ours.arch);
+    if (meant && s->records && (!found || s->measured_at > found->measured_at)) found = s;
+  }
+  if (found) {
+    text_restart(&out->options);
+    text_add(&out->options, found->options);
+    if (out->options.failed) status = error_memory(err);
+  }
+  cache_spaces_free(spaces, count);
+  return status;
+}
+
+/* Decides which predictions a look-up finds: those made from the description of the look-up's
+   device or, for a GPU known only by its text, the latest. */
+int api_find_predictions(const struct lookup *l, struct prediction_key *out, cugen_error *err) {
+  struct device_description known;
+  const char *arch = l->predicted && !l->lib->arch ? l->device.arch : l->arch;
+  int status = api_key_predictions(l->lib, &l->device, arch, out, err);
+  const bool described = device_parse(l->device.id).kind == CUGEN_DEVICE_MODEL ||
+                         (api_described(l->lib, l->device.fingerprint, &known) && known.id[0]);
+  return status || described ? status : take_latest(l, out, err);
 }
 
 int lookup_records(const struct lookup *l, const struct cache_key *key,

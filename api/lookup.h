@@ -25,11 +25,6 @@ int api_key_predictions(cugen *lib, const struct device_description *device, con
                         struct prediction_key *out, cugen_error *err);
 void api_prediction_key_free(struct prediction_key *key);
 
-/* ---- find_predictions.c --------------------------------------------------------------------- */
-
-/* Finds the key of the predictions for the look-up's device. Free *out also after a failure. */
-int api_find_predictions(const struct lookup *lookup, struct prediction_key *out, cugen_error *err);
-
 /* ---- other_gpu.c ---------------------------------------------------------------------------- */
 
 /* Returns how different two GPUs are: the larger of the ratios of multiprocessors and of memory
@@ -186,6 +181,9 @@ struct cache_key lookup_measured_key(const struct lookup *lookup);
 struct cache_key lookup_predicted_key(const struct lookup *lookup,
                                       const struct prediction_key *key);
 
+/* Finds the key of the predictions for the look-up's device. Free *out also after a failure. */
+int api_find_predictions(const struct lookup *lookup, struct prediction_key *out, cugen_error *err);
+
 /* Loads the records under the key, which records_free frees. */
 int lookup_records(const struct lookup *lookup, const struct cache_key *key,
                    struct cache_record **records, size_t *count, cugen_error *err);
@@ -207,8 +205,6 @@ int api_origin(const struct sources *sources, const struct config *config, struc
 /* Return whether two problems are equal, and whether they are equal but for sizes. */
 bool api_same_problem(const struct problem *a, const struct problem *b);
 bool api_same_class(const struct config *config, const struct problem *a, const struct problem *b);
-
-/* ---- problem_text.c ------------------------------------------------------------------------- */
 
 /* Makes the problem that has the settings of this text, and otherwise the defaults. */
 int api_parse_problem(const struct config *config, const char *text, struct problem *out,

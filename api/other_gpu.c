@@ -74,25 +74,29 @@ static int other_gpu_compare(const void *left, const void *right) {
   return devices ? devices : strcmp(a->options, b->options);
 }
 
-/* Opens a look-up for the other GPU, to judge that GPU's records. Facts that are not known of the
-   other GPU are those of the look-up's own. */
+/* Opens a look-up for the other GPU, to judge that GPU's records, which are under *key. Facts that
+   are not known of the other GPU are those of the look-up's own. Close *out also after a
+   failure. */
 static int open_other(const struct lookup *l, const struct other *other, struct lookup *out,
-                      cugen_error *err) {
+                      struct cache_key *key, cugen_error *err) {
   int status = lookup_for_problem(l, l->problem, out, err);
-  if (status) return status;
-  if (other->device.id[0]) out->device = other->device;
-  out->device.facts.sm_count = other->device.facts.sm_count;
-  out->described = true;
-  return lookup_set_arch(out, other->read.arch, err);
+  if (!status) {
+    if (other->device.id[0]) out->device = other->device;
+    out->device.facts.sm_count = other->device.facts.sm_count;
+    out->described = true;
+    status = lookup_set_arch(out, other->read.arch, err);
+  }
+  *key = lookup_measured_key(out);
+  key->device = other->device.fingerprint;
+  key->options = other->options;
+  return status;
 }
 
 static int try_other(struct lookup *l, const struct other *other, struct failures *failures,
                      struct selection *out, bool *found, cugen_error *err) {
   struct lookup there;
-  int status = open_other(l, other, &there, err);
-  struct cache_key key = lookup_measured_key(&there);
-  key.device = other->device.fingerprint;
-  key.options = other->options;
+  struct cache_key key;
+  int status = open_other(l, other, &there, &key, err);
   if (!status) status = api_best_under(&there, &key, false, l->space, failures, &out->best, err);
   *found = !status && out->best.found;
   if (*found) {
@@ -139,11 +143,9 @@ int api_select_other_gpu(struct lookup *l, struct failures *failures, struct sel
 static int take_other(struct lookup *l, struct cache *cache, const struct other *other,
                       struct priors *out, cugen_error *err) {
   struct lookup there;
+  struct cache_key key;
   const size_t before = out->count;
-  int status = open_other(l, other, &there, err);
-  struct cache_key key = lookup_measured_key(&there);
-  key.device = other->device.fingerprint;
-  key.options = other->options;
+  int status = open_other(l, other, &there, &key, err);
   if (!status) status = cache_fastest(cache, &key, priors_take, out, err);
   if (out->count > before)
     text_addf(&out->gpus, "%s%s", out->gpus.length ? " or " : "", other->device.name);

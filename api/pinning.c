@@ -68,10 +68,11 @@ static int check_same(const struct choice *choice, const struct kernel_spec *spe
 }
 
 /* Finds the variant and expands it; the plan uses the expansion. */
-static int find_variant(struct lookup *l, const struct choice *choice, struct selection *out,
+static int pinning_take(struct lookup *l, const struct choice *choice, struct selection *out,
                         cugen_error *err) {
   cugen_error why;
-  int status = lookup_prepare(l, err);
+  int status = check_target(choice, l, err);
+  if (!status) status = lookup_prepare(l, err);
   if (status) return status;
   if (space_find(l->space, choice->variant, &out->index, &why))
     return why.status == CUGEN_ERROR_MEMORY
@@ -79,13 +80,7 @@ static int find_variant(struct lookup *l, const struct choice *choice, struct se
                : error_set(err, CUGEN_ERROR_USAGE,
                            "the pinned choice of %s %s is not valid here: %s", choice->kernel,
                            choice->problem, why.message);
-  return lookup_expand(l, out->index, &out->best.spec, err);
-}
-
-static int pinning_take(struct lookup *l, const struct choice *choice, struct selection *out,
-                        cugen_error *err) {
-  int status = check_target(choice, l, err);
-  if (!status) status = find_variant(l, choice, out, err);
+  status = lookup_expand(l, out->index, &out->best.spec, err);
   if (!status) status = check_same(choice, &out->best.spec, err);
   if (status) return status;
   out->how = CUGEN_PLAN_PINNED;

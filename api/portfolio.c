@@ -80,30 +80,21 @@ static int is_measured(const struct lookup *l, const struct portfolio_body_varia
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }
 
-/* Returns whether the portfolio is of this kernel: one of its first variants has the same source,
-   at the problem where the variant was measured. */
-static int is_same_kernel(const struct lookup *l, const struct portfolio_body *body, bool *same,
-                          cugen_error *err) {
-  enum { MOST_ASKED = 3 };
-  int status = CUGEN_OK;
-  *same = false;
-  for (size_t i = 0; i < body->count && i < MOST_ASKED && !status && !*same; i++)
-    status = is_measured(l, &body->variants[i], same, err);
-  return status;
-}
-
 /* Finds portfolios of a config that was moved or copied, which are stored under the origin of the
-   other file. */
+   other file. Such a portfolio is of this kernel if one of its first variants has the same source,
+   at the problem where the variant was measured. */
 static int find_elsewhere(const struct lookup *l, const struct cache_key *key, struct cache *cache,
                           const struct cache_key *class_key, struct portfolio_found **out,
                           size_t *count, cugen_error *err) {
+  enum { MOST_ASKED = 3 };
   const size_t own = *count;
   size_t all = own;
   int status = portfolio_find(l, key, cache, class_key, false, out, &all, err);
   for (size_t i = own; i < all; i++) {
     const struct portfolio_found one = (*out)[i];
     bool same = false;
-    if (!status) status = is_same_kernel(l, &one.body, &same, err);
+    for (size_t v = 0; v < one.body.count && v < MOST_ASKED && !status && !same; v++)
+      status = is_measured(l, &one.body.variants[v], &same, err);
     (*out)[i] = (*out)[*count];
     (*out)[*count] = one;
     *count += same;
@@ -183,15 +174,6 @@ struct asked {
   size_t condition_count;
 };
 
-static int portfolio_open_asked(struct asked *a, const struct problem *problem, cugen_error *err) {
-  const size_t count = (size_t)least_slot(a->config) + problem->count + 1;
-  a->slots = calloc(count, sizeof *a->slots);
-  if (!a->slots) return error_memory(err);
-  memcpy(a->slots + a->config->first_problem, problem->values, problem->count * sizeof *a->slots);
-  a->slots[least_slot(a->config)] = value_int((int64_t)a->body->count);
-  return CUGEN_OK;
-}
-
 /* Finds the beginnings of a, b and c in "select(a, b, c)". Returns the place of the last
    parenthesis; NULL: the text has another form. */
 static const char *split_select(const char *text, const char *parts[3]) {
@@ -243,21 +225,13 @@ static const double portfolio_never = 1e30;
    named variant. */
 static const double portfolio_far = 3.0;
 
-static int time_of_text(const struct asked *a, const char *text, double *out, cugen_error *err) {
-  struct expr *time;
-  cugen_error ignored;
-  int status = portfolio_parse_rule(text, a->config, &time, err);
-  if (status) return status;
-  if (expr_eval_float(time, a->slots, out, &ignored) || !(*out < portfolio_never)) *out = INFINITY;
-  expr_free(time);
-  return CUGEN_OK;
-}
-
 /* *out becomes INFINITY if the variant has no time for the problem's sizes. If sizes were learnt
    separately, a time is a select() of formulas. Only the formula of these sizes is parsed. */
 static int time_of(struct asked *a, size_t variant, double *out, cugen_error *err) {
   const char *text = a->body->variants[variant].time, *parts[3], *end;
   char *part = NULL;
+  struct expr *time = NULL;
+  cugen_error ignored;
   int status = CUGEN_OK;
   *out = INFINITY;
   if (!text) return CUGEN_OK;
@@ -272,7 +246,10 @@ static int time_of(struct asked *a, size_t variant, double *out, cugen_error *er
     text = part = next;
     if (!next) status = error_memory(err);
   }
-  if (!status) status = time_of_text(a, text, out, err);
+  if (!status) status = portfolio_parse_rule(text, a->config, &time, err);
+  if (!status && (expr_eval_float(time, a->slots, out, &ignored) || !(*out < portfolio_never)))
+    *out = INFINITY;
+  expr_free(time);
   free(part);
   return status;
 }
@@ -335,7 +312,15 @@ int portfolio_ask(const struct portfolio_body *body, const struct config *config
   *out = (struct portfolio_order){0};
   int status = portfolio_parse_rule(body->rule, config, &rule, err);
   if (status) return status;
-  status = portfolio_open_asked(&asked, problem, err);
+  const int least = least_slot(config);
+  asked.slots = calloc((size_t)least + problem->count + 1, sizeof *asked.slots);
+  if (asked.slots) {
+    memcpy(asked.slots + config->first_problem, problem->values,
+           problem->count * sizeof *asked.slots);
+    asked.slots[least] = value_int((int64_t)body->count);
+  } else {
+    status = error_memory(err);
+  }
   if (!status) status = portfolio_put_in_order(&asked, out, times, err);
   if (!status) status = ask_rule(&asked, rule, &index, err);
   if (!status && index >= 0 && index < (int64_t)body->count)
@@ -368,27 +353,23 @@ int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v,
 
 /* Expands the variant for the look-up's problem. The variant of a shipped portfolio may have any
    source; otherwise its source must be the measured one. */
-static int try_source(struct lookup *l, const struct portfolio_body_variant *variant, bool shipped,
-                      struct portfolio_answer *out, bool *found, cugen_error *err) {
-  enum portfolio_state state;
-  cugen_error why;
-  if (!shipped) {
-    int status = portfolio_try(l, variant, &state, &out->index, &out->spec, err);
-    *found = !status && state == PORTFOLIO_CURRENT;
-    return status;
-  }
-  int status = space_find_brief(l->space, variant->variant, &out->index, &why);
-  if (!status) status = lookup_expand(l, out->index, &out->spec, &why);
-  *found = !status;
-  return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
-}
-
 static int try_one(struct lookup *l, const struct portfolio_body_variant *variant, bool shipped,
                    struct failures *failures, struct portfolio_answer *out, bool *found,
                    cugen_error *err) {
   const struct cache_record *failed;
+  enum portfolio_state state;
+  cugen_error why;
+  int status;
   out->spec = (struct kernel_spec){0};
-  int status = try_source(l, variant, shipped, out, found, err);
+  if (shipped) {
+    status = space_find_brief(l->space, variant->variant, &out->index, &why);
+    if (!status) status = lookup_expand(l, out->index, &out->spec, &why);
+    *found = !status;
+    status = status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+  } else {
+    status = portfolio_try(l, variant, &state, &out->index, &out->spec, err);
+    *found = !status && state == PORTFOLIO_CURRENT;
+  }
   if (!status && *found) status = failures_find_at(failures, l, out->index, &failed, err);
   *found = !status && *found && !failed;
   if (!*found) kernel_spec_free(&out->spec);
@@ -397,12 +378,16 @@ static int try_one(struct lookup *l, const struct portfolio_body_variant *varian
 
 /* Tries the variants in order. If the rule of a shipped portfolio names no variant, nothing serves:
    the problem may be beyond the portfolio's limit. */
-static int api_portfolio_serve(struct lookup *l, const struct portfolio_body *body,
-                               enum portfolio_kind kind, struct failures *failures,
-                               struct portfolio_answer *out, bool *found, cugen_error *err) {
+int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body,
+                       enum portfolio_kind kind, struct failures *failures,
+                       struct portfolio_answer *out, bool *found, cugen_error *err) {
   struct portfolio_order order;
   cugen_error ignored;
-  int status = portfolio_ask(body, l->config, l->problem, &order, &ignored);
+  *out = (struct portfolio_answer){0};
+  *found = false;
+  int status = lookup_prepare(l, err);
+  if (status) return status;
+  status = portfolio_ask(body, l->config, l->problem, &order, &ignored);
   /* no error: the config may have other sizes now */
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   if (kind != PORTFOLIO_REMEMBERED && !order.named) return CUGEN_OK;
@@ -415,15 +400,6 @@ static int api_portfolio_serve(struct lookup *l, const struct portfolio_body *bo
     out->first = *found && i == 0 && order.named;
   }
   return status;
-}
-
-int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body,
-                       enum portfolio_kind kind, struct failures *failures,
-                       struct portfolio_answer *out, bool *found, cugen_error *err) {
-  *out = (struct portfolio_answer){0};
-  *found = false;
-  int status = lookup_prepare(l, err);
-  return status ? status : api_portfolio_serve(l, body, kind, failures, out, found, err);
 }
 
 int portfolio_serve(struct lookup *l, const struct prediction_key *predictions,

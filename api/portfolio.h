@@ -106,7 +106,7 @@ int portfolio_serve_shipped(struct lookup *lookup, enum portfolio_kind kind,
                             struct failures *failures, struct portfolio_answer *out,
                             struct text *device, bool *found, cugen_error *err);
 
-/* ---- portfolio_problems.c ------------------------------------------------------------------- */
+/* ---- portfolio_data.c ----------------------------------------------------------------------- */
 
 /* All problems with records under the look-up's config, device and options. Free *out also after a
    failure. */
@@ -117,8 +117,6 @@ struct portfolio_problems {
 int portfolio_problems_open(const struct lookup *lookup, struct portfolio_problems *out,
                             cugen_error *err);
 void portfolio_problems_free(struct portfolio_problems *problems);
-
-/* ---- portfolio_data.c ----------------------------------------------------------------------- */
 
 /* A record of a variant for a problem. */
 struct portfolio_entry {
@@ -181,18 +179,11 @@ struct portfolio_columns {
   double *ratios;
   int64_t *values;
   bool *decides;
-  size_t *kernels; /* the kernel of each variant; each has its own until portfolio_kernels has
-                      run */
+  size_t *kernels; /* for each variant, the first that is the same compiled kernel */
   double *best;
 };
 int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, size_t count,
                            struct portfolio_columns *out, cugen_error *err);
 void portfolio_columns_free(struct portfolio_columns *columns);
-
-/* ---- portfolio_kernels.c -------------------------------------------------------------------- */
-
-/* Sets for each variant the first variant that is the same compiled kernel. */
-int portfolio_kernels(const struct portfolio_data *data, const size_t *variants, size_t count,
-                      size_t *out, cugen_error *err);
 
 #endif

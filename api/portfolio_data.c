@@ -7,26 +7,43 @@
 #include "base/array.h"
 #include "portfolio.h"
 
-/* ---- Problems ------------------------------------------------------------------------------- */
+/* ---- Problems that have records -------------------------------------------------------------- */
 
-static int portfolio_data_by_text(const void *a, const void *b) {
-  return strcmp(((const struct portfolio_row *)a)->text, ((const struct portfolio_row *)b)->text);
+struct reading {
+  const struct config *config;
+  struct portfolio_problems *out;
+};
+
+/* Reads one problem. A problem that the config no longer has is skipped. */
+static int read_one(void *context, const char *text, cugen_error *err) {
+  struct reading *reading = context;
+  struct portfolio_problems *out = reading->out;
+  struct problem problem;
+  bool known;
+  int status = api_read_problem(reading->config, text, &problem, &known, err);
+  if (status || !known) return status;
+  if (!ARRAY_ROOM(out->all, out->count)) {
+    problem_free(&problem);
+    return error_memory(err);
+  }
+  out->all[out->count++] = problem;
+  return CUGEN_OK;
 }
 
-static int portfolio_data_list_rows(struct portfolio_data *data,
-                                    const struct problem *const *problems, size_t count,
-                                    cugen_error *err) {
-  data->rows = calloc(count + 1, sizeof *data->rows);
-  if (!data->rows) return error_memory(err);
-  for (size_t i = 0; i < count; i++) {
-    struct text text = {0};
-    problem_print(data->base->config, problems[i], &text);
-    data->rows[data->row_count++] =
-        (struct portfolio_row){.problem = problems[i], .text = text_take(&text)};
-    if (!data->rows[i].text) return error_memory(err);
-  }
-  qsort(data->rows, count, sizeof *data->rows, portfolio_data_by_text);
-  return CUGEN_OK;
+int portfolio_problems_open(const struct lookup *l, struct portfolio_problems *out,
+                            cugen_error *err) {
+  const struct cache_key key = lookup_key(l);
+  struct reading reading = {l->config, out};
+  struct cache *cache;
+  *out = (struct portfolio_problems){0};
+  int status = api_cache_to_read(l->lib, &cache, err);
+  return status ? status : cache_problems(cache, &key, read_one, &reading, err);
+}
+
+void portfolio_problems_free(struct portfolio_problems *problems) {
+  for (size_t i = 0; i < problems->count; i++) problem_free(&problems->all[i]);
+  free(problems->all);
+  *problems = (struct portfolio_problems){0};
 }
 
 /* ---- Records -------------------------------------------------------------------------------- */
@@ -57,28 +74,10 @@ static int add_loose(struct loose_list *list, size_t problem, struct cache_recor
   return CUGEN_OK;
 }
 
-/* Finds the record of the problem that a plan would take as the best. */
-static int portfolio_data_take_best(struct lookup *l, struct portfolio_row *row, cugen_error *err) {
-  struct best_record best;
-  int status = api_best(l, &best, err);
-  if (!status && best.found) {
-    row->best_cost = cache_record_cost(&best.record, l->config->objective);
-    row->best_seconds = best.record.seconds;
-    row->best = best.record.variant;
-    best.record.variant = NULL;
-  }
-  api_best_free(&best);
-  return status;
-}
-
-/* Returns whether the variant is no library's kernel and is admitted by the filter, if there is
-   one. */
-static bool portfolio_data_is_wanted(const struct lookup *l, const char *variant) {
+static bool is_valid(const struct lookup *l, const char *variant) {
   uint64_t index;
   cugen_error ignored;
-  /* A portfolio also serves on machines without the library. */
-  if (config_calls_library(l->config, variant)) return false;
-  return !l->filter || space_find_brief(l->space, variant, &index, &ignored) == CUGEN_OK;
+  return space_find_brief(l->space, variant, &index, &ignored) == CUGEN_OK;
 }
 
 static int by_name(const void *a, const void *b) {
@@ -116,7 +115,9 @@ static int portfolio_data_load_records(struct lookup *l, size_t problem, struct 
   for (size_t i = 0, same; i < count && !status; i += same) {
     for (same = 1; i + same < count && strcmp(records[i].variant, records[i + same].variant) == 0;)
       same++;
-    if (portfolio_data_is_wanted(l, records[i].variant))
+    /* A portfolio also serves on machines without the library whose kernel a variant may be. */
+    const char *variant = records[i].variant;
+    if (!config_calls_library(l->config, variant) && (!l->filter || is_valid(l, variant)))
       status = add_current(l, problem, &records[i], same, list, err);
   }
   records_free(records, count);
@@ -134,15 +135,29 @@ int portfolio_open_row(const struct portfolio_data *data, size_t row, const cuge
 
 static int load_row(struct portfolio_data *data, size_t problem, struct loose_list *list,
                     cugen_error *err) {
+  struct portfolio_row *row = &data->rows[problem];
   struct lookup l = {0};
+  struct best_record best = {0};
   int status = portfolio_open_row(data, problem, data->base->filter, &l, err);
-  if (!status) status = portfolio_data_take_best(&l, &data->rows[problem], err);
+  /* The best is the record that a plan for the problem would take. */
+  if (!status) status = api_best(&l, &best, err);
+  if (!status && best.found) {
+    row->best_cost = cache_record_cost(&best.record, l.config->objective);
+    row->best_seconds = best.record.seconds;
+    row->best = best.record.variant;
+    best.record.variant = NULL;
+  }
+  api_best_free(&best);
   if (!status) status = portfolio_data_load_records(&l, problem, list, err);
   lookup_close(&l);
   return status;
 }
 
 /* ---- As a table ----------------------------------------------------------------------------- */
+
+static int portfolio_data_by_text(const void *a, const void *b) {
+  return strcmp(((const struct portfolio_row *)a)->text, ((const struct portfolio_row *)b)->text);
+}
 
 static int portfolio_data_by_variant(const void *a, const void *b) {
   const struct loose *x = a, *y = b;
@@ -187,8 +202,16 @@ static int make_table(struct portfolio_data *data, struct loose_list *list, cuge
 int portfolio_data_open(const struct lookup *base, const struct problem *const *problems,
                         size_t count, struct portfolio_data *out, cugen_error *err) {
   struct loose_list list = {0};
-  *out = (struct portfolio_data){.base = base};
-  int status = portfolio_data_list_rows(out, problems, count, err);
+  *out = (struct portfolio_data){.base = base, .rows = calloc(count + 1, sizeof *out->rows)};
+  int status = out->rows ? CUGEN_OK : error_memory(err);
+  for (size_t i = 0; i < count && !status; i++) {
+    struct text text = {0};
+    problem_print(base->config, problems[i], &text);
+    out->rows[out->row_count++] =
+        (struct portfolio_row){.problem = problems[i], .text = text_take(&text)};
+    if (!out->rows[i].text) status = error_memory(err);
+  }
+  if (!status) qsort(out->rows, count, sizeof *out->rows, portfolio_data_by_text);
   for (size_t i = 0; i < out->row_count && !status; i++) status = load_row(out, i, &list, err);
   if (!status) status = make_table(out, &list, err);
   for (size_t i = 0; i < list.count; i++) free(list.all[i].variant);
@@ -255,14 +278,6 @@ static size_t most_gain(const struct cover *c) {
   return best;
 }
 
-static void portfolio_data_mark(struct cover *c, size_t variant) {
-  for (size_t i = 0; i < c->data->entry_count; i++) {
-    const struct portfolio_entry *entry = &c->data->entries[i];
-    if (entry->variant == variant && portfolio_entry_ratio(c->data, entry) <= c->ratio)
-      c->covered[entry->problem] = true;
-  }
-}
-
 /* Returns whether the allowed number of variants covers everything that can be covered. */
 static bool cover_all(struct cover *c) {
   memset(c->covered, 0, c->data->row_count * sizeof *c->covered);
@@ -271,7 +286,11 @@ static bool cover_all(struct cover *c) {
     const size_t next = most_gain(c);
     if (!c->gains[next]) return true;
     c->out[c->count] = next;
-    portfolio_data_mark(c, next);
+    for (size_t i = 0; i < c->data->entry_count; i++) {
+      const struct portfolio_entry *entry = &c->data->entries[i];
+      if (entry->variant == next && portfolio_entry_ratio(c->data, entry) <= c->ratio)
+        c->covered[entry->problem] = true;
+    }
   }
   count_gains(c);
   return !c->gains[most_gain(c)];
@@ -350,12 +369,6 @@ size_t portfolio_missing(const struct portfolio_data *data, size_t problem, cons
 }
 
 /* ---- Columns -------------------------------------------------------------------------------- */
-
-static bool is_valid(const struct lookup *l, const char *variant) {
-  uint64_t index;
-  cugen_error ignored;
-  return space_find_brief(l->space, variant, &index, &ignored) == CUGEN_OK;
-}
 
 /* Fills in a ratio for each variant; NAN: not measured or failed; INFINITY: not valid for the
    problem, as the space tells without a launch. */
@@ -436,6 +449,45 @@ static int fill_decides(const struct portfolio_data *data, size_t size, const si
   return status;
 }
 
+/* ---- Variants that are one kernel ------------------------------------------------------------ */
+
+enum { SEEN_TOGETHER = 1, SEEN_APART = 2 };
+
+/* Notes which sources of one problem are equal; "": no record. */
+static void kernels_compare(const struct hash *sources, size_t count, unsigned char *seen) {
+  for (size_t a = 0; a < count; a++)
+    for (size_t b = a + 1; b < count && *sources[a].hex; b++)
+      if (*sources[b].hex)
+        seen[a * count + b] |=
+            strcmp(sources[a].hex, sources[b].hex) == 0 ? SEEN_TOGETHER : SEEN_APART;
+}
+
+/* Sets for each variant the first variant that is the same compiled kernel. Two variants are one
+   kernel if they had the same source for some problem and different sources for none. */
+static int portfolio_kernels(const struct portfolio_data *data, const size_t *variants,
+                             size_t count, size_t *out, cugen_error *err) {
+  struct hash *sources = calloc(count + 1, sizeof *sources);
+  unsigned char *seen = calloc(count * count + 1, sizeof *seen);
+  for (size_t p = 0; p < data->row_count && sources && seen; p++) {
+    for (size_t i = 0; i < count; i++) {
+      const struct portfolio_entry *entry = portfolio_entry_of(data, p, variants[i]);
+      sources[i] = entry ? entry->source : (struct hash){""};
+    }
+    kernels_compare(sources, count, seen);
+  }
+  for (size_t b = 0; b < count && seen; b++) {
+    size_t a = 0;
+    while (a < b && seen[a * count + b] != SEEN_TOGETHER) a++;
+    out[b] = a < b ? out[a] : b;
+  }
+  const bool good = sources && seen;
+  free(sources);
+  free(seen);
+  return good ? CUGEN_OK : error_memory(err);
+}
+
+/* ---- The matrix ------------------------------------------------------------------------------ */
+
 int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, size_t count,
                            struct portfolio_columns *out, cugen_error *err) {
   const struct config *config = data->base->config;
@@ -451,7 +503,7 @@ int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, 
   const bool good =
       out->names && out->ratios && out->values && out->decides && out->kernels && out->best;
   int status = good ? CUGEN_OK : error_memory(err);
-  for (size_t i = 0; i < count && !status; i++) out->kernels[i] = i;
+  if (!status) status = portfolio_kernels(data, variants, count, out->kernels, err);
   for (size_t i = 0, at = 0; i < config->problem_count && !status; i++)
     if (config_is_size(config, i)) {
       status = fill_decides(data, i, variants, count, &out->decides[at], err);

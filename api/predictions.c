@@ -36,21 +36,17 @@ int api_check_predictable(const cugen *lib, const struct device_description *d, 
                    d->name);
 }
 
-/* Returns a hash of the figures of the device's description, whether or not the GPU is present. */
-static uint64_t figures_of(cugen *lib, const struct device_description *device) {
-  struct device_description known;
-  const bool is_model = device_parse(device->id).kind == CUGEN_DEVICE_MODEL;
-  return described_figures(!is_model && api_described(lib, device->fingerprint, &known) ? &known
-                                                                                        : device);
-}
-
 /* The device and the options of the key both mark a prediction. The figures separate predictions
    from different descriptions of one name. */
 int api_key_predictions(cugen *lib, const struct device_description *device, const char *arch,
                         struct prediction_key *out, cugen_error *err) {
-  struct record_options options = {.kind = OPTIONS_PREDICTED,
-                                   .model = MODEL_VERSION,
-                                   .figures = (uint32_t)figures_of(lib, device)};
+  struct device_description known;
+  /* A present GPU has the figures of its description. */
+  const bool described = device_parse(device->id).kind != CUGEN_DEVICE_MODEL &&
+                         api_described(lib, device->fingerprint, &known);
+  const uint64_t figures = described_figures(described ? &known : device);
+  struct record_options options = {
+      .kind = OPTIONS_PREDICTED, .model = MODEL_VERSION, .figures = (uint32_t)figures};
   snprintf(options.arch, sizeof options.arch, "%s", arch);
   *out = (struct prediction_key){0};
   text_addf(&out->device, DEVICE_NAME_PREDICTED "%s", device->fingerprint);

@@ -37,7 +37,7 @@ void priors_free(struct priors *priors) {
 
 /* ---- As text -------------------------------------------------------------------------------- */
 
-static void print_source(const struct priors *priors, unsigned source, struct text *out) {
+void priors_print(const struct priors *priors, struct text *out) {
   static const char *const words[PRIOR_SOURCES] = {[PRIOR_FOREIGN] =
                                                        "that other autotuners suggest",
                                                    [PRIOR_SIZES] = "that led for other sizes",
@@ -45,22 +45,18 @@ static void print_source(const struct priors *priors, unsigned source, struct te
                                                    [PRIOR_SHIPPED] = "that cugen ships, learnt on ",
                                                    [PRIOR_MODEL] = "that the model puts first",
                                                    [PRIOR_CONFIG] = "that the config suggests"};
-  const size_t tried = priors->kept.tried[source];
-  size_t all = 0;
-  for (size_t i = 0; i < priors->count; i++) all += priors->all[i].source == source;
-  text_addf(out, "%zu ", tried);
-  if (tried < all) text_addf(out, "of %zu ", all);
-  text_add(out, words[source]);
-  if (source == PRIOR_GPUS) text_add(out, text_get(&priors->gpus));
-  if (source == PRIOR_SHIPPED) text_add(out, text_get(&priors->shipped));
-}
-
-void priors_print(const struct priors *priors, struct text *out) {
   size_t left = 0, said = 0;
   for (unsigned i = 0; i < PRIOR_SOURCES; i++) left += priors->kept.tried[i] > 0;
-  for (unsigned i = 0; i < PRIOR_SOURCES; i++) {
-    if (!priors->kept.tried[i]) continue;
+  for (unsigned source = 0; source < PRIOR_SOURCES; source++) {
+    const size_t tried = priors->kept.tried[source];
+    size_t all = 0;
+    if (!tried) continue;
+    for (size_t i = 0; i < priors->count; i++) all += priors->all[i].source == source;
     if (said++) text_add(out, --left > 1 ? ", " : " and ");
-    print_source(priors, i, out);
+    text_addf(out, "%zu ", tried);
+    if (tried < all) text_addf(out, "of %zu ", all);
+    text_add(out, words[source]);
+    if (source == PRIOR_GPUS) text_add(out, text_get(&priors->gpus));
+    if (source == PRIOR_SHIPPED) text_add(out, text_get(&priors->shipped));
   }
 }

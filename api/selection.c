@@ -21,14 +21,6 @@ static double selection_number(struct value value) {
                                      : 0;
 }
 
-/* Returns the larger size divided by the smaller; 1 for equal values; infinity if the values are
-   not sizes and differ. */
-static double value_ratio(struct value a, struct value b) {
-  double x = selection_number(a), y = selection_number(b);
-  if (value_equal(a, b)) return 1;
-  return x > 0 && y > 0 ? fmax(x, y) / fmin(x, y) : INFINITY;
-}
-
 /* The distance of two problems. Ratios are compared, not their logarithms, because an exported
    bundle compares without a mathematical library. */
 struct distance {
@@ -40,7 +32,10 @@ struct distance {
 static struct distance problem_distance(const struct problem *a, const struct problem *b) {
   struct distance distance = {1, 1, 0};
   for (size_t i = 0; i < a->count; i++) {
-    double ratio = value_ratio(a->values[i], b->values[i]);
+    /* Values that are not sizes and differ are infinitely far apart. */
+    const double x = selection_number(a->values[i]), y = selection_number(b->values[i]);
+    double ratio = x > 0 && y > 0 ? fmax(x, y) / fmin(x, y) : INFINITY;
+    if (value_equal(a->values[i], b->values[i])) ratio = 1;
     distance.ratio = fmax(distance.ratio, ratio);
     distance.product *= ratio;
   }
@@ -146,16 +141,6 @@ static struct cache_key foreign_key(const struct lookup *l) {
   return key;
 }
 
-static int take_leaders(const struct lookup *l, leaders_key *key_of, struct cache *cache,
-                        const struct problem *problem, struct priors *out, cugen_error *err) {
-  struct lookup other;
-  int status = lookup_for_problem(l, problem, &other, err);
-  const struct cache_key key = key_of(&other);
-  if (!status) status = cache_fastest(cache, &key, priors_take, out, err);
-  lookup_close(&other);
-  return status;
-}
-
 int api_predicted_leaders(struct lookup *l, struct cache *cache, struct priors *out,
                           cugen_error *err) {
   struct prediction_key predictions;
@@ -179,8 +164,12 @@ static int take_nearby(struct lookup *l, leaders_key *key_of, struct cache *cach
   size_t each = nearby.count ? (room + nearby.count - 1) / nearby.count : 0;
   if (each < 2) each = 2;
   for (size_t i = 0; i < nearby.count && !status && out->count < room; i++) {
+    struct lookup other;
     out->most = out->count + each < room ? out->count + each : room;
-    status = take_leaders(l, key_of, cache, &nearby.all[i].problem, out, err);
+    status = lookup_for_problem(l, &nearby.all[i].problem, &other, err);
+    const struct cache_key of_other = key_of(&other);
+    if (!status) status = cache_fastest(cache, &of_other, priors_take, out, err);
+    lookup_close(&other);
   }
   nearby_free(&nearby);
   return status;
@@ -288,30 +277,23 @@ static int select_predicted_portfolio(struct lookup *l, struct failures *failure
   return CUGEN_OK;
 }
 
-/* Takes the first try of the config that is valid and not known to fail. The cpu device has no
-   tries, which are for GPUs. */
-static int select_named(struct lookup *l, struct failures *failures, struct selection *out,
-                        cugen_error *err) {
-  const size_t tries = l->device.facts.is_gpu ? config_tries(l->config) : 0;
-  const struct cache_record *failed;
+/* Chooses a variant without measurements from a space that is not empty: the first try of the
+   config, else the first variant. A variant that is known to fail is taken only if all variants
+   are; out->failed then says how. */
+static int select_default(struct lookup *l, struct failures *failures, struct selection *out,
+                          cugen_error *err) {
+  const uint64_t valid = space_valid(l->space);
+  const size_t tries =
+      l->device.facts.is_gpu ? config_tries(l->config) : 0; /* tries are for GPUs */
+  const struct cache_record *failed = NULL, *first = NULL;
   int status = CUGEN_OK;
   for (size_t i = 0; i < tries && !status && !out->named; i++) {
     if (!space_try(l->space, i, &out->index)) continue;
     status = failures_find_at(failures, l, out->index, &failed, err);
     out->named = !status && !failed;
   }
-  return status;
-}
-
-/* Chooses a variant without measurements from a space that is not empty: the first try, else the
-   first variant. A variant that is known to fail is taken only if all variants are; out->failed
-   then says how. */
-static int select_default(struct lookup *l, struct failures *failures, struct selection *out,
-                          cugen_error *err) {
-  const uint64_t valid = space_valid(l->space);
-  const struct cache_record *failed = NULL, *first = NULL;
-  int status = select_named(l, failures, out, err);
   if (status || out->named) return status;
+
   for (uint64_t i = 0; i < valid && !status; i++) {
     status = failures_find_at(failures, l, out->index = i, &failed, err);
     if (!failed) return status;
@@ -322,15 +304,6 @@ static int select_default(struct lookup *l, struct failures *failures, struct se
   text_addf(&out->failed, "%s: %.*s", outcome_text((int)first->outcome),
             (int)strcspn(first->reason, "\n"), first->reason);
   return out->failed.failed ? error_memory(err) : CUGEN_OK;
-}
-
-static int select_exact(struct lookup *l, struct selection *out, bool *found, cugen_error *err) {
-  if (l->predicted) return CUGEN_OK;
-  int status = api_best(l, &out->best, err);
-  *found = !status && out->best.found;
-  out->index = out->best.index;
-  if (*found) text_add(&out->problem, text_get(&l->problem_text));
-  return status;
 }
 
 /* Chooses a variant that was not measured for this problem on this device. */
@@ -364,7 +337,12 @@ int api_select(struct lookup *l, double distance, bool by_portfolio, struct sele
   *out = (struct selection){.how = CUGEN_PLAN_EXACT};
   int status = lookup_space(l, err);
   if (!status && space_valid(l->space) == 0) status = space_explain_empty(l->space, err);
-  if (!status) status = select_exact(l, out, &found, err);
+  if (!status && !l->predicted) {
+    status = api_best(l, &out->best, err);
+    found = !status && out->best.found;
+    out->index = out->best.index;
+    if (found) text_add(&out->problem, text_get(&l->problem_text));
+  }
   if (!status && !found) status = failures_open(l, &failures, err);
   if (!status && !found) status = select_instead(l, distance, by_portfolio, failures, out, err);
   failures_close(failures);

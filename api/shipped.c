@@ -107,23 +107,6 @@ static bool may_serve(const char *text, int capability, bool predicted) {
          gpu.capability == capability;
 }
 
-/* Sets *out to the distance of the portfolio's GPU: 0 for the look-up's own GPU, 1 or more for
-   another, INFINITY for a GPU without a description. */
-static int device_distance(const struct lookup *l, const char *text, double *out,
-                           cugen_error *err) {
-  struct device_description other;
-  char *device = copy_line(text, "device", err);
-  if (!device) return CUGEN_ERROR_MEMORY;
-  *out = INFINITY;
-  const char *name = device_parse(device).name;
-  if (strcmp(name, l->device.fingerprint) == 0)
-    *out = 0;
-  else if (api_described(l->lib, name, &other))
-    *out = api_gpu_distance(&other.facts, &l->device.facts);
-  free(device);
-  return CUGEN_OK;
-}
-
 /* The embedded text of a portfolio, and the distances of its class and of its GPU from those of the
    look-up. INFINITY: the portfolio does not serve. */
 struct shipped_file {
@@ -132,10 +115,12 @@ struct shipped_file {
   double class, device;
 };
 
-/* The distance of the GPU, which is expensive, is computed only for files of the kernel and of a
-   class that the kind admits. */
+/* Sets the distances of the class and of the GPU: 0 for the look-up's own GPU, 1 or more for
+   another, INFINITY for a GPU without a description. The distance of the GPU, which is expensive,
+   is computed only for files of the kernel and of a class that the kind admits. */
 static int measure_distance(const struct lookup *l, const struct cache_key *class_key,
                             enum portfolio_kind kind, struct shipped_file *file, cugen_error *err) {
+  struct device_description other;
   file->class = file->device = INFINITY;
   if (!has_line(file->text, "kernel", l->config->name) ||
       !has_line(file->text, "objective", portfolio_objective(l->config)))
@@ -143,7 +128,15 @@ static int measure_distance(const struct lookup *l, const struct cache_key *clas
   int status = shipped_difference(file->text, class_key, &file->class, err);
   if (status || isinf(file->class) || (file->class > 0 && kind != PORTFOLIO_OTHER_CLASS))
     return status;
-  return device_distance(l, file->text, &file->device, err);
+  char *device = copy_line(file->text, "device", err);
+  if (!device) return CUGEN_ERROR_MEMORY;
+  const char *name = device_parse(device).name;
+  if (strcmp(name, l->device.fingerprint) == 0)
+    file->device = 0;
+  else if (api_described(l->lib, name, &other))
+    file->device = api_gpu_distance(&other.facts, &l->device.facts);
+  free(device);
+  return CUGEN_OK;
 }
 
 static int compare_files(const void *a, const void *b) {
@@ -249,18 +242,6 @@ void portfolio_shipped_free(struct portfolio_shipped *shipped) {
   *shipped = (struct portfolio_shipped){0};
 }
 
-static int serve_file(struct lookup *l, const char *text, enum portfolio_kind kind,
-                      struct failures *failures, struct portfolio_answer *out, struct text *device,
-                      bool *found, cugen_error *err) {
-  struct portfolio_shipped shipped = {0};
-  int status = make_found(l, text, &shipped, err);
-  if (!status) status = portfolio_serve_by(l, &shipped.body, kind, failures, out, found, err);
-  if (*found) text_add(device, shipped.device);
-  out->same_model = *found && shipped.same_model;
-  portfolio_shipped_free(&shipped);
-  return status;
-}
-
 int portfolio_serve_shipped(struct lookup *l, enum portfolio_kind kind, struct failures *failures,
                             struct portfolio_answer *out, struct text *device, bool *found,
                             cugen_error *err) {
@@ -268,8 +249,14 @@ int portfolio_serve_shipped(struct lookup *l, enum portfolio_kind kind, struct f
   size_t count = 0;
   *found = false;
   int status = list_serving(l, kind, &files, &count, err);
-  for (size_t i = 0; i < count && !status && !*found; i++)
-    status = serve_file(l, files[i].text, kind, failures, out, device, found, err);
+  for (size_t i = 0; i < count && !status && !*found; i++) {
+    struct portfolio_shipped shipped = {0};
+    status = make_found(l, files[i].text, &shipped, err);
+    if (!status) status = portfolio_serve_by(l, &shipped.body, kind, failures, out, found, err);
+    if (*found) text_add(device, shipped.device);
+    out->same_model = *found && shipped.same_model;
+    portfolio_shipped_free(&shipped);
+  }
   free(files);
   return status;
 }
