@@ -15,29 +15,11 @@ static void clear_check(void *data) {
   check_result_free(data);
 }
 
-/* Makes the target, with the check problem on any device, because only the cpu device runs the
-   variants. */
-static int check_make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
-  struct lookup *l = &k->lookup;
-  struct cache *images;
-  int status = api_kernel_use_check(k, err);
-  if (!status) status = lookup_space(l, err);
-  if (!status) status = api_images(l->lib, &images, err);
-  if (status) return status;
-  *out = lookup_target(l);
-  out->filter = l->filter;
-  out->stop = api_stop(l->lib);
-  out->ops = &cpu_device_ops;
-  out->arch = "cpu";
-  out->images = images;
-  out->problem_is_check = true;
-  return CUGEN_OK;
-}
-
 static int check_check(cugen_kernel *k, const cugen_check_options *options,
                        struct check_result *out, cugen_error *err) {
   static const double timeout = 60;
-  struct tune_target target;
+  struct lookup *l = &k->lookup;
+  struct cache *images;
   struct problem whole = {0};
   struct check_options wanted = {.wanted = *options,
                                  .settings = (const char *const *)k->settings,
@@ -46,12 +28,24 @@ static int check_check(cugen_kernel *k, const cugen_check_options *options,
   if (!options->seed) wanted.wanted.seed = 1;
   if (options->threads <= 0) wanted.wanted.threads = cpu_count();
   if (!(options->timeout > 0)) wanted.wanted.timeout = timeout;
-  int status = check_make_target(k, &target, err);
+  int status = api_kernel_use_check(k, err);
+  if (!status) status = lookup_space(l, err);
+  if (!status) status = api_images(l->lib, &images, err);
   if (!status)
-    status = problem_set(k->opened.config, (const char *const *)k->settings, k->setting_count,
-                         false, &whole, err);
-  if (!status) status = check_run(&target, &wanted, out, err);
-  out->check.compared = config_proves(k->lookup.config);
+    status =
+        problem_set(k->opened.config, wanted.settings, wanted.setting_count, false, &whole, err);
+  if (!status) {
+    /* The problem is the check problem on any device, because only the cpu device runs variants. */
+    struct tune_target target = lookup_target(l);
+    target.filter = l->filter;
+    target.stop = api_stop(l->lib);
+    target.ops = &cpu_device_ops;
+    target.arch = "cpu";
+    target.images = images;
+    target.problem_is_check = true;
+    status = check_run(&target, &wanted, out, err);
+  }
+  out->check.compared = config_proves(l->config);
   out->check.has_check = api_kernel_has_check(k);
   text_restart(&k->printed);
   if (out->printed) text_add(&k->printed, out->printed);

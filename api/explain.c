@@ -115,17 +115,6 @@ static const char *const *explain_list_names(void *context, size_t *count) {
   return names;
 }
 
-static int shared_open(const cugen_resources *r, struct shared *out, cugen_error *err) {
-  const struct expr_scope scope = {explain_find_name, explain_list_names, NULL};
-  cugen_error why;
-  *out = (struct shared){.fixed = r->shared_bytes};
-  if (!r->dynamic_shared) return CUGEN_OK;
-  int status = expr_parse(r->dynamic_shared, &scope, &out->more, &why);
-  if (!status || status == CUGEN_ERROR_MEMORY) return status ? error_copy(err, &why) : CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_USAGE, "shared memory \"%s\": %s", r->dynamic_shared,
-                   why.message);
-}
-
 static int explain_shared_of(void *context, int threads, int64_t *bytes, cugen_error *err) {
   const struct shared *shared = context;
   const struct value block = {.type = VALUE_INT, .integer = threads};
@@ -142,32 +131,26 @@ static int explain_shared_of(void *context, int threads, int64_t *bytes, cugen_e
   return CUGEN_OK;
 }
 
-static int fill_best(const struct device_facts *facts, const struct kernel_resources *resources,
-                     int carveout, struct shared *shared, cugen_occupancy *out, cugen_error *err) {
-  struct occupancy best = {0};
-  int status = occupancy_best_block(facts, resources, carveout, explain_shared_of, shared,
-                                    &out->best_threads, err);
-  if (status || !out->best_threads) return status;
-  status = explain_shared_of(shared, out->best_threads, &out->best_shared_bytes, err);
-  if (!status)
-    status = occupancy_get(facts, resources, out->best_threads, out->best_shared_bytes, carveout,
-                           &best, err);
-  out->best_fraction = best.fraction;
-  return status;
-}
-
 static int fill_occupancy(const struct device_facts *facts, const cugen_resources *resources,
                           struct shared *shared, cugen_occupancy *out, cugen_error *err) {
   const struct kernel_resources used = {.registers = resources->registers};
   const int warp = (int)facts->warp_size,
             carveout = resources->has_carveout ? resources->carveout : -1;
-  struct occupancy occupancy;
+  struct occupancy occupancy, best = {0};
   int status = explain_shared_of(shared, resources->threads, &out->shared_bytes, err);
   if (!status)
     status = occupancy_get(facts, &used, resources->threads, out->shared_bytes, carveout,
                            &occupancy, err);
-  if (!status) status = fill_best(facts, &used, carveout, shared, out, err);
+  if (!status)
+    status = occupancy_best_block(facts, &used, carveout, explain_shared_of, shared,
+                                  &out->best_threads, err);
+  if (!status && out->best_threads)
+    status = explain_shared_of(shared, out->best_threads, &out->best_shared_bytes, err);
+  if (!status && out->best_threads)
+    status = occupancy_get(facts, &used, out->best_threads, out->best_shared_bytes, carveout, &best,
+                           err);
   if (status) return status;
+  out->best_fraction = best.fraction;
   out->blocks = occupancy.blocks;
   out->max_threads = (int)facts->max_threads_per_sm;
   out->fraction = occupancy.fraction;
@@ -179,15 +162,21 @@ static int fill_occupancy(const struct device_facts *facts, const cugen_resource
 
 int api_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources,
                          cugen_occupancy *out, cugen_error *error) {
+  const struct expr_scope scope = {explain_find_name, explain_list_names, NULL};
+  const char *text = resources->dynamic_shared;
   struct found_device found;
-  struct shared shared;
+  struct shared shared = {.fixed = resources->shared_bytes};
+  cugen_error why;
   *out = (cugen_occupancy){.limiter = "none"};
   int status = api_find_device(lib, device ? device : lib->device, &found, NULL, error);
   const struct device_description *description = &found.description;
   if (!status) status = check_resources(resources, &description->facts, error);
   if (status) return status;
-  status = shared_open(resources, &shared, error);
-  if (!status) status = fill_occupancy(&description->facts, resources, &shared, out, error);
+  if (text) status = expr_parse(text, &scope, &shared.more, &why);
+  if (status == CUGEN_ERROR_MEMORY) return error_copy(error, &why);
+  if (status)
+    return error_set(error, CUGEN_ERROR_USAGE, "shared memory \"%s\": %s", text, why.message);
+  status = fill_occupancy(&description->facts, resources, &shared, out, error);
   expr_free(shared.more);
   if (status) return status;
   snprintf(out->device, sizeof out->device, "%s", description->name);

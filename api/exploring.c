@@ -76,25 +76,13 @@ struct tuned_later {
   bool found;
 };
 
+/* Finds a correct record that was measured later; that record may be better. */
 static int is_tuned_later(void *context, struct cache_record *record, bool *stop,
                           cugen_error *err) {
   struct tuned_later *later = context;
   (void)err;
   *stop = later->found = record->measured_at > later->than;
   return CUGEN_OK;
-}
-
-/* Sets *out to whether a correct record of this problem was measured after `best`; that record may
-   be better. */
-static int find_tuned_later(struct lookup *l, const struct best_record *best, bool *out,
-                            cugen_error *err) {
-  struct tuned_later later = {.than = best->record.measured_at};
-  const struct cache_key key = lookup_measured_key(l);
-  struct cache *cache;
-  int status = api_cache_to_read(l->lib, &cache, err);
-  if (!status) status = cache_fastest(cache, &key, is_tuned_later, &later, err);
-  *out = later.found;
-  return status;
 }
 
 int exploration_recall(struct lookup *l, const cugen_outputs *outputs, struct selection *selection,
@@ -109,9 +97,14 @@ int exploration_recall(struct lookup *l, const cugen_outputs *outputs, struct se
   int status =
       options.failed ? error_memory(err) : api_best_giving(l, &key, NULL, outputs, &best, err);
   text_free(&options);
-  bool later = false;
-  if (!status && best.found) status = find_tuned_later(l, &best, &later, err);
-  *settled = !status && best.found && !later;
+  struct tuned_later later = {.than = best.record.measured_at};
+  if (!status && best.found) {
+    const struct cache_key measured = lookup_measured_key(l);
+    struct cache *cache;
+    status = api_cache_to_read(l->lib, &cache, err);
+    if (!status) status = cache_fastest(cache, &measured, is_tuned_later, &later, err);
+  }
+  *settled = !status && best.found && !later.found;
   if (!*settled) {
     api_best_free(&best);
     return status;
@@ -145,36 +138,21 @@ static int exploring_gather(void *context, struct cache_record *record, bool *st
   return CUGEN_OK;
 }
 
-/* Returns whether an alternative can use the argument as the call's own variant does: no scratch
-   buffer, constant, symbol or texture. */
-static bool exploring_is_plain(const struct kernel_argument *a) {
-  const bool scratch =
-      a->kind == CUGEN_ARGUMENT_SCRATCH && !a->unused && kernel_argument_bytes(a) > 0;
-  return !scratch && a->kind != CUGEN_ARGUMENT_CONSTANT && !kernel_argument_symbol(a) &&
-         !kernel_argument_textured(a);
-}
-
 static bool takes_its_place(const struct kernel_spec *spec, const struct kernel_spec *own) {
   if (strcmp(spec->buffers_hash.hex, own->buffers_hash.hex) != 0 ||
       spec->argument_count != own->argument_count || spec->flops != own->flops ||
       spec->bytes != own->bytes)
     return false;
-  size_t i = 0;
-  while (i < spec->argument_count && exploring_is_plain(&spec->arguments[i])) i++;
-  return i == spec->argument_count;
-}
-
-static int exploring_load_image(const struct lookup *l, struct alternative *a, bool *found,
-                                cugen_error *err) {
-  struct text key = {0};
-  struct cache *cache;
-  int status = cache_image_key(&a->spec, device_target(&l->device, l->arch), text_get(&l->options),
-                               l->nvrtc_version, &key, err);
-  if (!status) status = api_cache_to_read(l->lib, &cache, err);
-  if (!status)
-    status = lookup_find_image(cache, &a->spec, text_get(&key), &a->compiled, found, err);
-  text_free(&key);
-  return status;
+  /* An alternative cannot use the call's own scratch buffers, constants, symbols and textures. */
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    const struct kernel_argument *a = &spec->arguments[i];
+    const bool scratch =
+        a->kind == CUGEN_ARGUMENT_SCRATCH && !a->unused && kernel_argument_bytes(a) > 0;
+    if (scratch || a->kind == CUGEN_ARGUMENT_CONSTANT || kernel_argument_symbol(a) ||
+        kernel_argument_textured(a))
+      return false;
+  }
+  return true;
 }
 
 static void alternative_free(struct alternative *a) {
@@ -193,8 +171,16 @@ static int try_alternative(struct lookup *l, struct exploration *e, struct cache
   cugen_error ignored;
   bool current, found = false;
   int status = api_check_current(l, false, record, &current, &a->spec, err);
-  if (!status && current && takes_its_place(&a->spec, e->own))
-    status = exploring_load_image(l, a, &found, err);
+  if (!status && current && takes_its_place(&a->spec, e->own)) {
+    struct text key = {0};
+    struct cache *cache;
+    status = cache_image_key(&a->spec, device_target(&l->device, l->arch), text_get(&l->options),
+                             l->nvrtc_version, &key, err);
+    if (!status) status = api_cache_to_read(l->lib, &cache, err);
+    if (!status)
+      status = lookup_find_image(cache, &a->spec, text_get(&key), &a->compiled, &found, err);
+    text_free(&key);
+  }
   if (!status && found &&
       plan_open(e->device, &a->spec, &a->compiled, &a->plan, &ignored) == CUGEN_OK) {
     lookup_drop_image(e->device, &a->compiled, &a->spec);
@@ -237,72 +223,38 @@ static int keep_key(const struct lookup *l, struct exploration *e, cugen_error *
   return good ? CUGEN_OK : error_memory(err);
 }
 
-static int exploring_open_all(struct lookup *l, const struct exploration_plan *plan,
-                              struct exploration *e, cugen_error *err) {
-  struct cache_record *own = &e->all[0].record;
-  *own = *plan->record;
-  own->variant = strdup(plan->record->variant);
-  own->reason = strdup(plan->record->reason);
-  int status = own->variant && own->reason ? CUGEN_OK : error_memory(err);
-  e->rule.race.count = 1;
-  if (!status) status = keep_key(l, e, err);
-  if (!status) status = find_alternatives(l, plan, e, err);
-  if (status || e->rule.race.count < 2) return status;
-  explore_begin(&e->rule, e->rule.race.count, plan->share);
-  atomic_store(&e->next, explore_due(&e->rule));
-  return CUGEN_OK;
-}
-
-/* Returns whether the plan can explore: results must be verified, the objective must not need
-   energies, and the device must have timers. */
-static bool explores(const struct lookup *l, const struct exploration_plan *plan) {
-  return config_proves(l->config) && !objective_needs_energy(l->config->objective) &&
-         plan->device->ops->timer_make;
-}
-
 int exploration_open(struct lookup *l, const struct exploration_plan *plan,
                      struct exploration **out, cugen_error *err) {
+  const struct device_ops *ops = plan->device->ops;
   cugen_error no_timer;
   *out = NULL;
-  if (!explores(l, plan)) return CUGEN_OK;
+  if (!config_proves(l->config) || objective_needs_energy(l->config->objective) || !ops->timer_make)
+    return CUGEN_OK;
   struct exploration *e = calloc(1, sizeof *e);
   if (!e) return error_memory(err);
   e->lib = l->lib, e->device = plan->device, e->own = plan->spec, e->timed = RACE_MOST;
   atomic_flag_clear(&e->busy);
-  int status = exploring_open_all(l, plan, e, err);
-  if (!status && e->rule.race.count > 1 &&
-      plan->device->ops->timer_make(plan->device, &e->timer, &no_timer) == CUGEN_OK) {
-    *out = e;
-    return CUGEN_OK;
+  struct cache_record *own = &e->all[0].record;
+  *own = *plan->record;
+  own->variant = strdup(plan->record->variant);
+  own->reason = strdup(plan->record->reason);
+  e->rule.race.count = 1;
+  int status = own->variant && own->reason ? CUGEN_OK : error_memory(err);
+  if (!status) status = keep_key(l, e, err);
+  if (!status) status = find_alternatives(l, plan, e, err);
+  if (!status && e->rule.race.count > 1) {
+    explore_begin(&e->rule, e->rule.race.count, plan->share);
+    atomic_store(&e->next, explore_due(&e->rule));
+    if (ops->timer_make(plan->device, &e->timer, &no_timer) == CUGEN_OK) {
+      *out = e;
+      return CUGEN_OK;
+    }
   }
   exploration_close(e);
   return status;
 }
 
 /* ---- Storing results ------------------------------------------------------------------------ */
-
-static int exploring_by_size(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/* Replaces the record's times by those of the rounds. */
-static void take_times(const struct race_runner *runner, struct cache_record *record) {
-  double sorted[RACE_ROUNDS];
-  const size_t count = (size_t)runner->rounds;
-  memcpy(sorted, runner->times, count * sizeof *sorted);
-  qsort(sorted, count, sizeof *sorted, exploring_by_size);
-  record->samples = runner->rounds;
-  record->seconds = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
-  record->seconds_min = sorted[0];
-  record->seconds_p20 = sorted[count / 5];
-  record->seconds_p80 = sorted[count - 1 - count / 5];
-  record->measured_at = clock_unix();
-  record->run_began = 0, record->run_seconds = 0;
-  record->compile_seconds = record->measure_seconds = record->energy = record->energy_resolution =
-      0;
-  record->clock_mhz = record->power_watts = 0, record->throttle[0] = '\0';
-}
 
 /* Stores the current variant if the rule has settled by enough rounds, and was not stopped. A cache
    that cannot be written is not an error. */
@@ -318,9 +270,25 @@ static void exploring_store(struct exploration *e) {
                                 .problem = e->key[2],
                                 .options = e->key[3],
                                 .origin = e->key[4]};
-  take_times(&e->rule.race.runners[current], &e->all[current].record);
-  if (api_cache(e->lib, &cache, &ignored) == CUGEN_OK)
-    cache_store(cache, &key, &e->all[current].record, &ignored);
+
+  /* The record's times become those of the rounds. */
+  const struct race_runner *runner = &e->rule.race.runners[current];
+  struct cache_record *record = &e->all[current].record;
+  const size_t count = (size_t)runner->rounds;
+  double sorted[RACE_ROUNDS];
+  memcpy(sorted, runner->times, count * sizeof *sorted);
+  array_sort_doubles(sorted, count);
+  record->samples = runner->rounds;
+  record->seconds = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+  record->seconds_min = sorted[0];
+  record->seconds_p20 = sorted[count / 5];
+  record->seconds_p80 = sorted[count - 1 - count / 5];
+  record->measured_at = clock_unix();
+  record->run_began = 0, record->run_seconds = 0;
+  record->compile_seconds = record->measure_seconds = 0;
+  record->energy = record->energy_resolution = 0;
+  record->clock_mhz = record->power_watts = 0, record->throttle[0] = '\0';
+  if (api_cache(e->lib, &cache, &ignored) == CUGEN_OK) cache_store(cache, &key, record, &ignored);
 }
 
 void exploration_close(struct exploration *e) {
@@ -392,16 +360,6 @@ static bool exploring_take_result(struct exploration *e) {
   return true;
 }
 
-/* Handles an alternative that fails to launch. If the alternative has a single launch, the current
-   variant is launched instead. */
-static int fail_over(struct exploration *e, size_t runner, struct call *current, void *stream,
-                     int status, cugen_error *err) {
-  explore_drop(&e->rule, runner);
-  exploring_publish(e);
-  return kernel_spec_calls(&e->all[runner].spec) > 1 ? status
-                                                     : call_launch_on(current, stream, err);
-}
-
 /* Launches the due variant between two events, or, if it cannot be timed, the current variant.
    *timed: the due variant was launched, perhaps without success. */
 static int launch_timed(struct exploration *e, struct call *const *calls, struct call *current,
@@ -413,8 +371,13 @@ static int launch_timed(struct exploration *e, struct call *const *calls, struct
     explore_drop(&e->rule, runner), exploring_publish(e);
   if (!*timed) return call_launch_on(current, stream, err);
   const int status = call_launch_on(calls[runner], stream, err);
-  if (status && runner != e->rule.current)
-    return fail_over(e, runner, current, stream, status, err);
+  if (status && runner != e->rule.current) {
+    /* If the alternative has a single launch, the current variant is launched instead. */
+    explore_drop(&e->rule, runner);
+    exploring_publish(e);
+    return kernel_spec_calls(&e->all[runner].spec) > 1 ? status
+                                                       : call_launch_on(current, stream, err);
+  }
   if (status) return status;
   explore_launched(&e->rule, runner);
   if (ops->timer_stop(e->device, e->timer, stream)) e->timed = runner;

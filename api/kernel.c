@@ -124,21 +124,14 @@ static int set_problem(cugen_kernel *k, bool check, cugen_error *err) {
   return k->problem_short.failed ? error_memory(err) : status;
 }
 
-static int kernel_open_config(cugen_kernel *k, const char *config, cugen_error *err) {
-  int status = opened_config_open(k->lookup.lib, config, &k->opened, err);
-  k->lookup.opened = &k->opened;
-  k->lookup.config = k->opened.config;
-  if (!status)
-    k->lookup.measure =
-        k->lookup.lib->measure < MEASURE_WAYS ? k->lookup.lib->measure : k->opened.config->measure;
-  k->lookup.origin = text_get(&k->opened.origin);
-  return status;
-}
-
 static int kernel_open_parts(cugen_kernel *k, const char *config, const char *const *settings,
                              size_t count, cugen_error *err) {
   struct lookup *l = &k->lookup;
-  int status = kernel_open_config(k, config, err);
+  int status = opened_config_open(l->lib, config, &k->opened, err);
+  l->opened = &k->opened;
+  l->config = k->opened.config;
+  l->origin = text_get(&k->opened.origin);
+  if (!status) l->measure = l->lib->measure < MEASURE_WAYS ? l->lib->measure : l->config->measure;
   l->asked = count > 0;
   if (!status) status = check_once(settings, count, err);
   if (!status) status = keep_settings(k, settings, count, err);

@@ -34,21 +34,6 @@ static char *print_passed(const struct kernel_spec *spec, const struct kernel_la
   return text_take(&text);
 }
 
-static cugen_launch_info launches_describe(const struct kernel_launch *launch, const char *passes) {
-  cugen_launch_info info = {.entry = launch->entry,
-                            .place = launch->place ? launch->place : "",
-                            .line = launch->line,
-                            .shared_bytes = launch->shared_bytes,
-                            .carveout = launch->has_carveout ? launch->carveout : -1,
-                            .overlap = launch->overlap,
-                            .cooperative = launch->cooperative,
-                            .listed = launch->listed,
-                            .passes = passes,
-                            .times = 1};
-  for (int i = 0; i < 3; i++) info.grid[i] = launch->grid[i], info.block[i] = launch->block[i];
-  return info;
-}
-
 static bool alike(const cugen_launch_info *a, const cugen_launch_info *b) {
   return a->line == b->line && strcmp(a->entry, b->entry) == 0 &&
          memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
@@ -62,9 +47,18 @@ static int launches_add(struct launches *launches, const struct kernel_launch *l
                         cugen_error *err) {
   char *passes = print_passed(&launches->spec, launch);
   if (!passes) return error_memory(err);
-  cugen_launch_info info = launches_describe(launch, passes);
+  cugen_launch_info info = {.entry = launch->entry,
+                            .place = launch->place ? launch->place : "",
+                            .line = launch->line,
+                            .shared_bytes = launch->shared_bytes,
+                            .carveout = launch->has_carveout ? launch->carveout : -1,
+                            .overlap = launch->overlap,
+                            .cooperative = launch->cooperative,
+                            .listed = launch->listed,
+                            .passes = passes,
+                            .times = times};
+  for (int i = 0; i < 3; i++) info.grid[i] = launch->grid[i], info.block[i] = launch->block[i];
   const char *source = launches->spec.source;
-  info.times = times;
   if (source && library_call_is(source, strlen(source)))
     info.grid[0] = info.block[0] = 0; /* the library chooses grid and block */
   if (launches->count && alike(&launches->list[launches->count - 1], &info)) {

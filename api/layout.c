@@ -116,16 +116,6 @@ int64_t api_layouts_offset(const struct api_layouts *l, size_t array, const int6
 
 /* ---- Accesses ------------------------------------------------------------------------------- */
 
-static struct access_array layouts_accessed(const struct api_layouts *l, size_t array) {
-  const api_array *a = &l->arrays[array];
-  struct access_array out = {.map = &l->maps[array],
-                             .shared = a->shared,
-                             .rank = a->rank,
-                             .element_bytes = a->element_bytes};
-  memcpy(out.shape, a->shape, sizeof out.shape);
-  return out;
-}
-
 /* Sets the least padding of a shared array whose access has conflicts, if padding helps. */
 static int layouts_set_pad(const api_array *a, const struct access *access,
                            const struct access_array *array, api_access *out, cugen_error *error) {
@@ -152,9 +142,13 @@ static int layouts_set_pad(const api_array *a, const struct access *access,
 int api_layouts_access(const struct api_layouts *l, size_t array, const char *access, int bytes,
                        api_access *out, cugen_error *error) {
   const api_array *a = &l->arrays[array];
-  const struct access_array accessed = layouts_accessed(l, array);
+  struct access_array accessed = {.map = &l->maps[array],
+                                  .shared = a->shared,
+                                  .rank = a->rank,
+                                  .element_bytes = a->element_bytes};
   struct access_count count;
   struct access read;
+  memcpy(accessed.shape, a->shape, sizeof accessed.shape);
   int status = access_read(access, a->name, a->rank, &read, error);
   if (!status) status = access_count(&read, &accessed, bytes, &count, error);
   if (status) return status;

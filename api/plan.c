@@ -43,23 +43,16 @@ struct cugen_call {
 
 /* ---- Opening: the context ------------------------------------------------------------------- */
 
-static int choose_context(const cugen_kernel *k, const cugen_plan_options *options, void **out,
-                          cugen_error *err) {
-  *out = NULL;
-  if (options->flags & CUGEN_PLAN_PRIMARY && options->context)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "CUGEN_PLAN_PRIMARY and a context: a plan is loaded into one of them");
-  return options->flags & CUGEN_PLAN_PRIMARY
-             ? CUGEN_OK
-             : lookup_context(&k->lookup, options->context, out, err);
-}
-
 static int plan_open_device(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p,
                             cugen_error *err) {
   const struct device_ops *ops;
+  const bool primary = options->flags & CUGEN_PLAN_PRIMARY;
   struct device_options device = {.toolkit = k->lookup.lib->toolkit, .embedded = true};
   int status = lookup_check_present(&k->lookup, err);
-  if (!status) status = choose_context(k, options, &p->context, err);
+  if (!status && primary && options->context)
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "CUGEN_PLAN_PRIMARY and a context: a plan is loaded into one of them");
+  if (!status && !primary) status = lookup_context(&k->lookup, options->context, &p->context, err);
   device.context = p->context;
   if (!status) status = device_find(k->lookup.device.id, &ops, &device.ordinal, err);
   return status ? status : ops->open(&device, &p->device, err);
@@ -67,37 +60,40 @@ static int plan_open_device(cugen_kernel *k, const cugen_plan_options *options, 
 
 /* ---- Opening: the variant ------------------------------------------------------------------- */
 
-/* Appends why no portfolio serves. */
-static void plan_say_portfolio(struct lookup *l, struct text *out) {
-  struct portfolio_found *found;
-  size_t count;
-  cugen_error ignored;
-  if (portfolios_find(l, NULL, &found, &count, &ignored)) count = 0, found = NULL;
-  text_add(out, count ? "portfolio; of what is remembered no variant is valid here with the source "
-                        "that was measured"
-                      : "portfolio, and none is remembered");
-  portfolios_free(found, count);
-}
-
+/* Refuses a plan because no tuned variant serves its problem, and captures the problem. */
 static int plan_refuse_untuned(cugen_kernel *k, const cugen_plan_options *options,
                                cugen_error *err) {
+  const struct lookup *l = &k->lookup;
   struct text range = {0};
-  const bool by_policy =
-      options->distance == 0 && k->lookup.config->policy.kind == POLICY_PORTFOLIO;
-  if (by_policy || (options->flags & CUGEN_PLAN_BY_PORTFOLIO && options->distance >= 0))
-    plan_say_portfolio(&k->lookup, &range);
-  else if (options->distance > 0)
+  const bool by_policy = options->distance == 0 && l->config->policy.kind == POLICY_PORTFOLIO;
+  capture_add(l->lib->capture, &(struct capture_line){.kernel = l->config->name,
+                                                      .problem = text_get(&l->problem_text),
+                                                      .device = l->device.name,
+                                                      .plan = "none",
+                                                      .variant = "",
+                                                      .opens = 1});
+  if (by_policy || (options->flags & CUGEN_PLAN_BY_PORTFOLIO && options->distance >= 0)) {
+    struct portfolio_found *found = NULL;
+    size_t count;
+    cugen_error ignored;
+    if (portfolios_find(l, NULL, &found, &count, &ignored)) count = 0, found = NULL;
+    text_add(&range,
+             count ? "portfolio; of what is remembered no variant is valid here with the source "
+                     "that was measured"
+                   : "portfolio, and none is remembered");
+    portfolios_free(found, count);
+  } else if (options->distance > 0) {
     text_addf(&range, "nearest { distance = %g }, as asked", options->distance);
-  else if (options->distance < 0)
+  } else if (options->distance < 0) {
     text_add(&range, "exact, as asked");
-  else
-    text_addf(&range, "%s, by %s", text_get(&k->policy), k->lookup.config->path);
+  } else {
+    text_addf(&range, "%s, by %s", text_get(&k->policy), l->config->path);
+  }
   error_set(err, CUGEN_ERROR_USAGE,
             "no tuned problem serves %s %s on %s (policy %s), and the plan must be tuned "
             "(CUGEN_PLAN_TUNED_ONLY). Tune it first: cugen_kernel_tune, or 'cugen tune'. 'cugen "
             "cache why' says what was found",
-            k->lookup.config->name, text_get(&k->lookup.problem_text), k->lookup.device.name,
-            text_get(&range));
+            l->config->name, text_get(&l->problem_text), l->device.name, text_get(&range));
   text_free(&range);
   return CUGEN_ERROR_USAGE;
 }
@@ -115,19 +111,6 @@ static int plan_expand(struct lookup *l, cugen_plan *p, cugen_error *err) {
   }
   int status = lookup_expander(l, err);
   return status ? status : lookup_expand(l, p->selection.index, &p->spec, err);
-}
-
-/* Finds the compiled image or compiles it. An image that cannot be cached is no error. */
-static int find_image(const struct lookup *l, const char *key, cugen_plan *p, cugen_error *err) {
-  struct cache *cache;
-  bool found = false;
-  int status = api_cache(l->lib, &cache, err);
-  if (!status) status = lookup_find_image(cache, &p->spec, key, &p->compiled, &found, err);
-  p->info.image_from_cache = found;
-  if (status || found) return status;
-  status = lookup_compile(l, &p->spec, false, &p->compiled, err);
-  if (!status) cache_image_store(cache, key, &p->compiled, NULL);
-  return status;
 }
 
 /* Plans that may lend their loaded image to the plan that is opened; that plan keeps its own image,
@@ -170,7 +153,8 @@ static const cugen_plan *find_lender(const struct others *others, const cugen_pl
   return NULL;
 }
 
-/* Loads the image, or takes that of another plan. */
+/* Loads the image: that of another plan, or a cached one, or compiles it. An image that cannot be
+   cached is no error. */
 static int plan_load(const struct lookup *l, const struct others *others, cugen_plan *p,
                      cugen_error *err) {
   int status = cache_image_key(&p->spec, device_target(&l->device, l->arch), text_get(&l->options),
@@ -183,57 +167,51 @@ static int plan_load(const struct lookup *l, const struct others *others, cugen_
     p->info.image_from_cache = true;
     status = plan_open_sharing(p->lender->plan, &p->spec, &p->lender->compiled, &p->plan, err);
   } else {
-    status = find_image(l, text_get(&p->image), p, err);
+    const char *key = text_get(&p->image);
+    struct cache *cache;
+    bool found = false;
+    status = api_cache(l->lib, &cache, err);
+    if (!status) status = lookup_find_image(cache, &p->spec, key, &p->compiled, &found, err);
+    p->info.image_from_cache = found;
+    if (!status && !found) {
+      status = lookup_compile(l, &p->spec, false, &p->compiled, err);
+      if (!status) cache_image_store(cache, key, &p->compiled, NULL);
+    }
     if (!status) status = plan_open(p->device, &p->spec, &p->compiled, &p->plan, err);
   }
   if (!status) lookup_drop_image(p->device, others ? NULL : &p->compiled, &p->spec);
   return status;
 }
 
-/* A default, pinned or portfolio choice comes without a measurement. */
-static void describe_record(cugen_plan *p) {
+static int plan_describe(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
   const struct cache_record *record = &p->selection.best.record;
   const cugen_plan_choice how = p->selection.how;
-  const bool measured =
-      how != CUGEN_PLAN_DEFAULT && how != CUGEN_PLAN_PINNED && how != CUGEN_PLAN_PORTFOLIO;
-  p->info.tuned_on = p->selection.other.length ? text_get(&p->selection.other) : NULL;
-  p->info.flops = measured ? record->flops : p->spec.flops;
-  p->info.bytes = measured ? record->bytes : p->spec.bytes;
-  p->info.predicted = p->selection.predicted;
-  if (!measured) return;
-  p->info.seconds = record->seconds;
-  p->info.tuned_for = text_get(&p->selection.problem);
-  p->info.measured_at = record->measured_at;
-  p->info.driver_version = record->driver_version;
-  p->info.nvrtc_version = record->nvrtc_version;
-}
-
-static int plan_describe(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
   text_add(&p->kernel, k->lookup.config->name);
   text_add(&p->problem, text_get(&k->lookup.problem_text));
   if (p->kernel.failed || p->problem.failed) return error_memory(err);
   p->info.kernel = text_get(&p->kernel);
   p->info.problem = text_get(&p->problem);
   p->info.variant = p->spec.variant;
-  p->info.choice = p->selection.how;
+  p->info.choice = how;
   p->info.distance = p->selection.distance;
   p->info.source_hash = p->spec.source_hash.hex;
   p->info.launches = kernel_spec_calls(&p->spec);
   p->info.arguments = p->spec.argument_count;
-  describe_record(p);
-  return CUGEN_OK;
-}
+  p->info.tuned_on = p->selection.other.length ? text_get(&p->selection.other) : NULL;
+  p->info.predicted = p->selection.predicted;
 
-/* Refuses a variant that is known to fail: a plan launches without verifying. */
-static int refuse_failed(const cugen_kernel *k, const struct selection *selection,
-                         cugen_error *err) {
-  const struct lookup *l = &k->lookup;
-  return error_set(err, CUGEN_ERROR_WRONG,
-                   "every variant of %s %s is remembered to have failed on %s, the first with "
-                   "'%s'. Mend the kernel: what is remembered of another source does not count. Or "
-                   "measure again: cugen_tune_options.again",
-                   l->config->name, text_get(&k->problem_short), l->device.name,
-                   text_get(&selection->failed));
+  /* A default, pinned or portfolio choice comes without a measurement. */
+  const bool measured =
+      how != CUGEN_PLAN_DEFAULT && how != CUGEN_PLAN_PINNED && how != CUGEN_PLAN_PORTFOLIO;
+  p->info.flops = measured ? record->flops : p->spec.flops;
+  p->info.bytes = measured ? record->bytes : p->spec.bytes;
+  if (!measured) return CUGEN_OK;
+  p->info.seconds = record->seconds;
+  p->info.tuned_for = text_get(&p->selection.problem);
+  p->info.measured_at = record->measured_at;
+  p->info.driver_version = record->driver_version;
+  p->info.nvrtc_version = record->nvrtc_version;
+  return CUGEN_OK;
 }
 
 static int plan_choose(cugen_kernel *k, const cugen_plan_options *options, struct selection *out,
@@ -245,7 +223,14 @@ static int plan_choose(cugen_kernel *k, const cugen_plan_options *options, struc
   int status = api_select_pinned(l, out, &pinned, err);
   if (status || pinned) return status;
   status = api_select(l, options->distance, options->flags & CUGEN_PLAN_BY_PORTFOLIO, out, err);
-  return status || !out->failed.length ? status : refuse_failed(k, out, err);
+  if (status || !out->failed.length) return status;
+  /* A plan launches without verifying, so a variant that is known to fail cannot serve. */
+  return error_set(err, CUGEN_ERROR_WRONG,
+                   "every variant of %s %s is remembered to have failed on %s, the first with "
+                   "'%s'. Mend the kernel: what is remembered of another source does not count. Or "
+                   "measure again: cugen_tune_options.again",
+                   l->config->name, text_get(&k->problem_short), l->device.name,
+                   text_get(&out->failed));
 }
 
 /* ---- Opening: capturing --------------------------------------------------------------------- */
@@ -255,52 +240,18 @@ static const char *const choice_words[] = {
     [CUGEN_PLAN_NEAR] = "near",     [CUGEN_PLAN_DEFAULT] = "default",
     [CUGEN_PLAN_PINNED] = "pinned", [CUGEN_PLAN_OTHER_GPU] = "other_gpu"};
 
-static void capture_opened(const cugen_kernel *k, cugen_plan *p) {
-  p->capture = k->lookup.lib->capture;
-  if (!p->capture) return;
-  memcpy(p->device_name, k->lookup.device.name, sizeof p->device_name);
+static void capture_plan(const cugen_plan *p, double seconds, uint64_t opens, uint64_t launches) {
   capture_add(p->capture, &(struct capture_line){.kernel = p->info.kernel,
                                                  .problem = p->info.problem,
                                                  .device = p->device_name,
                                                  .plan = choice_words[p->info.choice],
                                                  .variant = p->info.variant,
-                                                 .seconds = p->info.seconds,
-                                                 .opens = 1});
-}
-
-/* Captures a plan that was refused because no tuned variant serves its problem. */
-static void capture_refused(const cugen_kernel *k) {
-  capture_add(k->lookup.lib->capture,
-              &(struct capture_line){.kernel = k->lookup.config->name,
-                                     .problem = text_get(&k->lookup.problem_text),
-                                     .device = k->lookup.device.name,
-                                     .plan = "none",
-                                     .variant = "",
-                                     .opens = 1});
-}
-
-static void capture_closed(cugen_plan *p) {
-  const uint64_t launches = atomic_load_explicit(&p->launches, memory_order_relaxed);
-  if (!p->capture || !launches) return;
-  capture_add(p->capture, &(struct capture_line){.kernel = p->info.kernel,
-                                                 .problem = p->info.problem,
-                                                 .device = p->device_name,
-                                                 .plan = choice_words[p->info.choice],
-                                                 .variant = p->info.variant,
+                                                 .seconds = seconds,
+                                                 .opens = opens,
                                                  .launches = launches});
 }
 
 /* ---- Opening -------------------------------------------------------------------------------- */
-
-/* With CUGEN_PLAN_EXPLORE, takes the result of earlier exploration if there is one. */
-static int recall(cugen_kernel *k, const cugen_plan_options *options, struct selection *selection,
-                  bool *settled, cugen_error *err) {
-  const cugen_outputs outputs = selection->best.record.outputs;
-  *settled = false;
-  if (!(options->flags & CUGEN_PLAN_EXPLORE)) return CUGEN_OK;
-  return exploration_recall(&k->lookup, options->bitwise ? &outputs : NULL, selection, settled,
-                            err);
-}
 
 /* Starts exploration if the options ask for it, the variant was tuned for this very problem, and no
    earlier exploration has settled. */
@@ -324,18 +275,24 @@ static int plan_open_parts(cugen_kernel *k, const cugen_plan_options *options,
   bool settled = false;
   int status = plan_open_device(k, options, p, err);
   if (!status) status = plan_choose(k, options, &p->selection, err);
-  if (!status) status = recall(k, options, &p->selection, &settled, err);
+  const cugen_outputs outputs = p->selection.best.record.outputs;
+  if (!status && options->flags & CUGEN_PLAN_EXPLORE)
+    status = exploration_recall(&k->lookup, options->bitwise ? &outputs : NULL, &p->selection,
+                                &settled, err);
   const cugen_plan_choice how = p->selection.how;
   if (!status && options->flags & CUGEN_PLAN_TUNED_ONLY &&
       (how == CUGEN_PLAN_DEFAULT || how == CUGEN_PLAN_OTHER_GPU))
-    capture_refused(k), status = plan_refuse_untuned(k, options, err);
+    status = plan_refuse_untuned(k, options, err);
   if (!status) status = plan_expand(&k->lookup, p, err);
   if (!status) status = api_write_choice(&k->lookup, &p->spec, &p->choice, err);
   if (!status) status = plan_load(&k->lookup, others, p, err);
   if (!status) status = explore(k, options, settled, p, err);
   if (!status) status = plan_describe(k, p, err);
-  if (!status) capture_opened(k, p);
-  return status;
+  if (status) return status;
+  p->capture = k->lookup.lib->capture;
+  memcpy(p->device_name, k->lookup.device.name, sizeof p->device_name);
+  capture_plan(p, p->info.seconds, 1, 0);
+  return CUGEN_OK;
 }
 
 static int plan_check_options(const cugen_plan_options *options, cugen_error *err) {
@@ -362,14 +319,6 @@ static int plan_check_options(const cugen_plan_options *options, cugen_error *er
   return CUGEN_OK;
 }
 
-/* Returns whether the plan may take another variant in place of its own, which cannot serve. */
-static bool plan_goes_on(cugen_kernel *k, const cugen_plan_options *options, const cugen_plan *p,
-                         int status) {
-  const cugen_plan_choice how = options->bitwise ? CUGEN_PLAN_PINNED : p->selection.how;
-  return p->spec.variant && !options->choice &&
-         api_pass_over(&k->lookup, how, p->spec.variant, status);
-}
-
 /* *others_left: the plan's variant cannot serve, and another variant may. */
 static int plan_try(cugen_kernel *k, const cugen_plan_options *options, const struct others *others,
                     cugen_plan **out, bool *others_left, cugen_error *err) {
@@ -379,7 +328,9 @@ static int plan_try(cugen_kernel *k, const cugen_plan_options *options, const st
   const bool explores = options->flags & CUGEN_PLAN_EXPLORE; /* a plan that explores shares no
                                                                 images */
   int status = plan_open_parts(k, options, explores ? NULL : others, p, err);
-  *others_left = status && plan_goes_on(k, options, p, status);
+  const cugen_plan_choice how = options->bitwise ? CUGEN_PLAN_PINNED : p->selection.how;
+  *others_left = status && p->spec.variant && !options->choice &&
+                 api_pass_over(&k->lookup, how, p->spec.variant, status);
   if (status)
     cugen_plan_close(p);
   else
@@ -420,7 +371,8 @@ int api_plan_open_among(cugen_kernel *k, const cugen_plan_options *options,
 
 void cugen_plan_close(cugen_plan *p) {
   if (!p) return;
-  capture_closed(p);
+  const uint64_t launches = atomic_load_explicit(&p->launches, memory_order_relaxed);
+  if (launches) capture_plan(p, 0, 0, launches);
   exploration_close(p->exploration);
   plan_close(p->plan);
   if (p->device && !p->lender) p->device->ops->close(p->device);
@@ -478,17 +430,15 @@ static size_t count_needed(const cugen_plan *p) {
   return needed;
 }
 
-static bool may_be_null(const struct kernel_argument *argument) {
-  return may_be_left_out(argument) || argument->kind == CUGEN_ARGUMENT_SCALAR ||
-         (kernel_argument_symbol(argument) && argument->kind != CUGEN_ARGUMENT_CONSTANT);
-}
-
 /* Appends "A, B, C", the names of the first `count` arguments; only_null: those that may be
    NULL. */
 static void list_arguments(const cugen_plan *p, size_t count, bool only_null, struct text *out) {
-  for (size_t i = 0; i < count; i++)
-    if (!only_null || may_be_null(&p->spec.arguments[i]))
-      text_addf(out, "%s%s", out->length ? ", " : "", p->spec.arguments[i].name);
+  for (size_t i = 0; i < count; i++) {
+    const struct kernel_argument *a = &p->spec.arguments[i];
+    const bool symbol = kernel_argument_symbol(a) && a->kind != CUGEN_ARGUMENT_CONSTANT;
+    if (only_null && !may_be_left_out(a) && a->kind != CUGEN_ARGUMENT_SCALAR && !symbol) continue;
+    text_addf(out, "%s%s", out->length ? ", " : "", a->name);
+  }
 }
 
 static int plan_refuse_count(const cugen_plan *p, size_t count, cugen_error *err) {
@@ -601,9 +551,14 @@ int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error) 
 
 /* ---- Symbols -------------------------------------------------------------------------------- */
 
-static int refuse_symbol(const cugen_plan *p, const char *name, cugen_error *err) {
+static int plan_find_symbol(const cugen_plan *p, const char *name, bool written, void **address,
+                            size_t *bytes, cugen_error *err) {
   const char *names[KERNEL_MAX_ARGUMENTS];
   size_t count = 0;
+  cugen_error why = {0};
+  if (p->exploration) exploration_stop(p->exploration);
+  int status = plan_symbol(p->plan, name, written, address, bytes, &why);
+  if (status != CUGEN_ERROR_CONFIG) return status ? error_copy(err, &why) : CUGEN_OK;
   for (size_t i = 0; i < p->spec.argument_count; i++)
     if (kernel_argument_symbol(&p->spec.arguments[i])) names[count++] = p->spec.arguments[i].name;
   const char *nearest = text_nearest(name, names, count);
@@ -611,15 +566,6 @@ static int refuse_symbol(const cugen_plan *p, const char *name, cugen_error *err
                    "there is no __constant__ or __device__ variable '%s' in %s, variant '%s'%s%s%s",
                    name, p->info.kernel, p->info.variant, nearest ? " (nearest '" : "",
                    nearest ? nearest : "", nearest ? "')" : "");
-}
-
-static int plan_find_symbol(const cugen_plan *p, const char *name, bool written, void **address,
-                            size_t *bytes, cugen_error *err) {
-  cugen_error why = {0};
-  if (p->exploration) exploration_stop(p->exploration);
-  int status = plan_symbol(p->plan, name, written, address, bytes, &why);
-  if (status == CUGEN_ERROR_CONFIG) return refuse_symbol(p, name, err);
-  return status ? error_copy(err, &why) : CUGEN_OK;
 }
 
 int cugen_plan_symbol(const cugen_plan *p, const char *name, void **address, size_t *bytes,

@@ -32,21 +32,16 @@ struct seen_table {
 
 /* ---- Keys ----------------------------------------------------------------------------------- */
 
-static uint64_t word_of_name(const char *name) {
-  char bytes[8] = {0}; /* no dtype has a longer name */
-  for (size_t i = 0; name && i < sizeof bytes && name[i]; i++) bytes[i] = name[i];
-  uint64_t word;
-  memcpy(&word, bytes, sizeof word);
-  return word;
-}
-
 static size_t make_key(const cugen_array *arrays, size_t count, uint64_t *out) {
   size_t words = 0;
   for (size_t i = 0; i < count; i++) {
     const cugen_array *array = &arrays[i];
     out[words++] = (uint64_t)array->rank;
     if (!array->rank) continue;
-    out[words++] = word_of_name(array->dtype);
+    char name[sizeof *out] = {0}; /* no dtype has a longer name */
+    for (size_t c = 0; array->dtype && c < sizeof name && array->dtype[c]; c++)
+      name[c] = array->dtype[c];
+    memcpy(&out[words++], name, sizeof name);
     for (int d = 0; d < array->rank; d++) {
       out[words++] = (uint64_t)array->shape[d];
       out[words++] = (uint64_t)array->stride[d];
@@ -89,15 +84,6 @@ static void table_clear(void *data) {
   table_empty(t);
   while (t->plan_count) cugen_plan_close(t->plans[--t->plan_count]);
   free(t->plans);
-}
-
-/* Opens the table, or empties it if the kernel was tuned since: other variants may be better. */
-static struct seen_table *table_of(cugen_kernel *k, cugen_error *err) {
-  struct seen_table *t = k->seen.data;
-  if (!t) t = kept_renew(&k->seen, sizeof *t, table_clear, err);
-  if (t && t->tunings != k->tunings) table_empty(t);
-  if (t) t->tunings = k->tunings;
-  return t;
 }
 
 static struct seen *table_find(const struct seen_table *t, uint64_t hash, const uint64_t *key,
@@ -155,19 +141,7 @@ static int fit_problem(const cugen_kernel *k, const cugen_array *arrays, size_t 
   return status;
 }
 
-/* Opens a plan for the problem and keeps it. */
-static int open_plan(cugen_kernel *k, struct seen_table *t, const char *problem,
-                     const cugen_plan_options *options, cugen_plan **out, cugen_error *err) {
-  cugen_kernel *one;
-  if (!ARRAY_ROOM(t->plans, t->plan_count)) return error_memory(err);
-  int status = api_kernel_for_problem(k, problem, &one, err);
-  if (status) return status;
-  status = api_plan_open_among(one, options, t->plans, t->plan_count, out, err);
-  cugen_kernel_close(one);
-  if (!status) t->plans[t->plan_count++] = *out;
-  return status;
-}
-
+/* Takes the plan for the problem that fits the arrays, or opens one and keeps it. */
 static int plan_for_new(cugen_kernel *k, struct seen_table *t, const cugen_array *arrays,
                         size_t count, const cugen_plan_options *options, cugen_plan **out,
                         cugen_error *err) {
@@ -175,7 +149,15 @@ static int plan_for_new(cugen_kernel *k, struct seen_table *t, const cugen_array
   int status = fit_problem(k, arrays, count, &problem, err);
   for (size_t i = t->first; i < t->plan_count && !status && !*out; i++)
     if (strcmp(cugen_plan_about(t->plans[i])->problem, text_get(&problem)) == 0) *out = t->plans[i];
-  if (!status && !*out) status = open_plan(k, t, text_get(&problem), options, out, err);
+  if (!status && !*out) {
+    cugen_kernel *one = NULL;
+    status = ARRAY_ROOM(t->plans, t->plan_count)
+                 ? api_kernel_for_problem(k, text_get(&problem), &one, err)
+                 : error_memory(err);
+    if (!status) status = api_plan_open_among(one, options, t->plans, t->plan_count, out, err);
+    if (!status) t->plans[t->plan_count++] = *out;
+    cugen_kernel_close(one);
+  }
   text_free(&problem);
   return status;
 }
@@ -187,8 +169,13 @@ int cugen_plan_for(cugen_kernel *k, const cugen_array *arrays, size_t count,
   if (API_NEEDS(error, "kernel, arrays", k, count ? (const void *)arrays : k))
     return CUGEN_ERROR_USAGE;
   int status = check_arrays(k, arrays, count, error);
-  struct seen_table *t = status ? NULL : table_of(k, error);
-  if (!t) return status ? status : CUGEN_ERROR_MEMORY;
+  if (status) return status;
+  struct seen_table *t = k->seen.data;
+  if (!t) t = kept_renew(&k->seen, sizeof *t, table_clear, error);
+  if (!t) return CUGEN_ERROR_MEMORY;
+  if (t->tunings != k->tunings) table_empty(t); /* other variants may be better now */
+  t->tunings = k->tunings;
+
   uint64_t key[MOST_WORDS];
   const size_t words = make_key(arrays, count, key);
   const uint64_t hash = hash_next(0, key, words * sizeof *key);

@@ -17,27 +17,25 @@
 #include "tune/worker/energy.h"
 #include "tuning.h"
 
-/* Blames the problem, and not a variant, for a size that no variant can have, such as 0 or 2^63 -
-   1. If tunables influence arguments, the problem is blamed only if both the first and the last
-   variant fail. */
-static int check_shapes(cugen_kernel *k, cugen_error *err) {
-  struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
-  cugen_error ignored;
-  uint64_t valid = space_valid(k->lookup.space);
-  int status = valid ? api_arguments(k, 0, arguments, err) : CUGEN_OK;
-  if (!status || !k->lookup.config->shared_tunable_count) return status;
-  return api_arguments(k, valid - 1, arguments, &ignored) ? status : CUGEN_OK;
-}
-
 int api_prepare_tuning(cugen_kernel *k, cugen_error *err) {
   struct lookup *l = &k->lookup;
+  struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
+  cugen_error ignored;
   int status = CUGEN_OK;
   if (!l->device.facts.is_gpu)
     status = api_kernel_use_check(k, err);
   else /* otherwise each variant would be recorded as one that does not compile */
     status = api_check_target(l->lib, &l->device, err);
   if (!status) status = lookup_space(l, err);
-  return status ? status : check_shapes(k, err);
+  if (status) return status;
+
+  /* The problem, and not a variant, is blamed for a size that no variant can have, such as 0 or
+     2^63 - 1. If tunables influence arguments, the problem is blamed only if both the first and the
+     last variant fail. */
+  const uint64_t valid = space_valid(l->space);
+  status = valid ? api_arguments(k, 0, arguments, err) : CUGEN_OK;
+  if (!status || !l->config->shared_tunable_count) return status;
+  return api_arguments(k, valid - 1, arguments, &ignored) ? status : CUGEN_OK;
 }
 
 static int tuning_make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
@@ -105,23 +103,9 @@ int api_check_tune_options(const cugen_tune_options *options, cugen_error *err) 
   return CUGEN_OK;
 }
 
-/* Notes what the sizes at which predictions are verified cannot show. */
-static int tell_unchecked(cugen_kernel *k, cugen_tune_result *result, cugen_error *err) {
-  const struct lookup *l = &k->lookup;
-  struct text why = {0};
-  int status = check_left_wide(l->config, l->problem, &l->device.facts, &why, err);
-  text_restart(&k->unchecked);
-  if (!status && why.length) {
-    text_addf(&k->unchecked, "%s: %s", check_left_wide_name, text_get(&why));
-    if (k->unchecked.failed) status = error_memory(err);
-    result->unchecked = text_get(&k->unchecked);
-  }
-  text_free(&why);
-  return status;
-}
-
 /* Reports how the fastest prediction was verified; fails if every predicted variant was wrong. */
 static int tuning_conclude(cugen_kernel *k, cugen_tune_result *result, cugen_error *err) {
+  const struct lookup *l = &k->lookup;
   struct best_record best;
   int status = api_best(&k->lookup, &best, err);
   if (status) return status;
@@ -134,10 +118,20 @@ static int tuning_conclude(cugen_kernel *k, cugen_tune_result *result, cugen_err
     text_restart(&k->unverified);
     text_add(&k->unverified, best.record.unverified);
   }
-  if (best.record.verdict == CACHE_RIGHT)
-    status = tell_unchecked(k, result, err);
-  else
+  if (best.record.verdict == CACHE_RIGHT) {
+    /* The sizes at which predictions are verified cannot show everything. */
+    struct text why = {0};
+    status = check_left_wide(l->config, l->problem, &l->device.facts, &why, err);
+    text_restart(&k->unchecked);
+    if (!status && why.length) {
+      text_addf(&k->unchecked, "%s: %s", check_left_wide_name, text_get(&why));
+      if (k->unchecked.failed) status = error_memory(err);
+      result->unchecked = text_get(&k->unchecked);
+    }
+    text_free(&why);
+  } else {
     result->unverified = text_get(&k->unverified);
+  }
   api_best_free(&best);
   return !status && k->unverified.failed ? error_memory(err) : status;
 }
@@ -162,16 +156,6 @@ static int check_energy(const struct lookup *l, cugen_error *err) {
                    why.message);
 }
 
-/* Checks the way of measuring. For predictions a way in the config is ignored, but an explicit
-   option is an error. */
-static int check_measure(const struct lookup *l, cugen_error *err) {
-  if (!l->predicted) return measure_check(l->ops, l->lib->toolkit, l->measure, err);
-  if (l->lib->measure == MEASURE_WAYS) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_USAGE,
-                   "times for %s are predicted, not measured: leave out cugen_options.measure %s",
-                   l->device.name, measure_way_names[l->lib->measure]);
-}
-
 int api_tune_device(cugen_kernel *k, cugen_error *err) {
   const struct lookup *l = &k->lookup;
   if (l->lib->arch && !l->device.facts.is_gpu) /* otherwise records would be of a device that does
@@ -181,7 +165,13 @@ int api_tune_device(cugen_kernel *k, cugen_error *err) {
                      l->lib->arch);
   int status = check_energy(l, err);
   if (!status && l->described) status = api_kernel_use_predictions(k, err);
-  return status ? status : check_measure(l, err);
+  if (status) return status;
+  if (!l->predicted) return measure_check(l->ops, l->lib->toolkit, l->measure, err);
+  /* For predictions a way of measuring in the config is ignored, but an option is an error. */
+  if (l->lib->measure == MEASURE_WAYS) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "times for %s are predicted, not measured: leave out cugen_options.measure %s",
+                   l->device.name, measure_way_names[l->lib->measure]);
 }
 
 static int refuse_baseline(int status, const char *given, const char *why, cugen_error *err) {
@@ -299,16 +289,6 @@ static int tuning_run(cugen_kernel *k, const cugen_tune_options *options,
   return status || !l->predicted ? status : tuning_conclude(k, result, err);
 }
 
-static int tuning_tune(cugen_kernel *k, const cugen_tune_options *options,
-                       const struct api_part *part, cugen_tune_result *result, cugen_error *err) {
-  struct beginning beginning = {.part = part};
-  int status = tuning_run(k, options, &beginning, result, err);
-  priors_print(&beginning.priors, &k->began);
-  priors_free(&beginning.priors);
-  free(beginning.indices);
-  return status;
-}
-
 const char *api_strategy(size_t index, const char **what) {
   const struct strategy_ops *ops = strategy_at(index);
   if (what) *what = ops ? ops->what : NULL;
@@ -325,7 +305,11 @@ int api_tune(cugen_kernel *k, const cugen_tune_options *options, const struct ap
   text_restart(&k->equal_to);
   k->outputs = (cugen_outputs){0};
   text_restart(&k->began);
-  int status = tuning_tune(k, options, part, result, err);
+  struct beginning beginning = {.part = part};
+  int status = tuning_run(k, options, &beginning, result, err);
+  priors_print(&beginning.priors, &k->began);
+  priors_free(&beginning.priors);
+  free(beginning.indices);
   if (k->outputs.known) result->equal_to = text_get(&k->equal_to), result->outputs = k->outputs;
   if (k->lost.length && !k->lost.failed) result->lost = text_get(&k->lost);
   if (k->not_run.length && !k->not_run.failed) result->not_run = text_get(&k->not_run);
@@ -382,31 +366,26 @@ const char *api_kernel_printed(const cugen_kernel *k) {
   return k ? text_get(&k->printed) : "";
 }
 
-static int tuning_run_variant(cugen_kernel *k, const char *variant, double timeout,
-                              struct cache_record *out, cugen_error *err) {
-  struct tune_target target;
-  uint64_t index = 0;
-  int status = tuning_make_target(k, &target, err);
-  if (!status) status = api_find_variant(k, variant, &index, err);
-  if (!status) status = tuning_run_once(k, &target, index, timeout, out, err);
-  if (status) return status;
-  out->order = index;
-  /* The requested memory is counted in the PTX, which a cached image lacks, so an earlier record
-     tells it. */
-  const struct cache_record *known = out->requested > 0 ? NULL : api_known_record(k, out);
-  if (known) out->requested = known->requested;
-  return CUGEN_OK;
-}
-
 int api_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_record *out,
                    cugen_error *error) {
   const bool on_check = k->on_check;
+  struct tune_target target;
+  uint64_t index = 0;
   struct cache_record *record = calloc(1, sizeof *record);
   if (!record) return error_memory(error);
   int status = lookup_check_present(&k->lookup, error);
-  if (!status) status = tuning_run_variant(k, variant, timeout, record, error);
-  /* before the problem is restored, because the ceilings depend on its types */
-  if (!status) api_publish(k, record, out);
+  if (!status) status = tuning_make_target(k, &target, error);
+  if (!status) status = api_find_variant(k, variant, &index, error);
+  if (!status) status = tuning_run_once(k, &target, index, timeout, record, error);
+  if (!status) {
+    record->order = index;
+    /* The requested memory is counted in the PTX, which a cached image lacks, so an earlier record
+       tells it. */
+    const struct cache_record *known = record->requested > 0 ? NULL : api_known_record(k, record);
+    if (known) record->requested = known->requested;
+    /* before the problem is restored, because the ceilings depend on its types */
+    api_publish(k, record, out);
+  }
   status = api_restore_problem(k, on_check, status, error);
   if (status) {
     cache_record_free(record);

@@ -86,15 +86,6 @@ static int tuning_set_check_kernels(cugen_kernel *const *kernels, size_t count, 
   return CUGEN_OK;
 }
 
-static int check_weights(const cugen_tune_options *options, size_t count, cugen_error *err) {
-  for (size_t i = 0; options->weights && i < count; i++)
-    if (!(options->weights[i] >= 0) || isinf(options->weights[i]))
-      return error_set(err, CUGEN_ERROR_USAGE,
-                       "cugen_tune_options.weights[%zu] is %g, should be 0 or more", i,
-                       options->weights[i]);
-  return CUGEN_OK;
-}
-
 /* Returns whether a correct record is remembered, from this run or another. */
 static bool has_right(cugen_kernel *k, size_t *remembered) {
   const cugen_record *all = api_records(k, remembered);
@@ -119,17 +110,8 @@ static int tuning_set_prepare(struct set *set, size_t i, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static void choose_budget(struct set *set) {
-  const struct lookup *l = &set->kernels[0]->lookup;
-  const bool gpu = l->device.facts.is_gpu && !l->predicted;
-  set->budget = set->options->budget_seconds;
-  set->halves = !l->predicted;
-  set->least = gpu ? 2 : 0.5;
-  if (set->budget == 0 && !set->options->budget_count)
-    set->budget = tune_default_budget(gpu) * (double)set->count;
-}
-
 static int tuning_set_open_set(struct set *set, cugen_error *err) {
+  const struct lookup *l = &set->kernels[0]->lookup;
   set->order = calloc(set->count, sizeof *set->order);
   set->right = calloc(set->count, sizeof *set->right);
   if (!set->order || !set->right) return error_memory(err);
@@ -140,7 +122,13 @@ static int tuning_set_open_set(struct set *set, cugen_error *err) {
     if (!set->right[i]) set->order[at++] = i;
   for (size_t i = 0; i < set->count; i++)
     if (set->right[i]) set->order[at++] = i;
-  choose_budget(set);
+
+  const bool gpu = l->device.facts.is_gpu && !l->predicted;
+  set->budget = set->options->budget_seconds;
+  set->halves = !l->predicted;
+  set->least = gpu ? 2 : 0.5;
+  if (set->budget == 0 && !set->options->budget_count)
+    set->budget = tune_default_budget(gpu) * (double)set->count;
   return status;
 }
 
@@ -248,15 +236,6 @@ static int tuning_set_tune_one(struct set *set, size_t round, size_t i, double o
   return !status || status == CUGEN_ERROR_WRONG ? CUGEN_OK : tuning_set_refuse(k, &why, err);
 }
 
-static int tune_round(struct set *set, size_t round, cugen_error *err) {
-  int status = CUGEN_OK;
-  for (size_t at = 0; at < set->count && !status && !is_spent(set); at++)
-    if (tuning_set_is_open(set, round, set->order[at]))
-      status = tuning_set_tune_one(set, round, set->order[at], tuning_set_part(set, round, at),
-                                   &(struct api_part){0}, err);
-  return status;
-}
-
 /* Returns whether another round is worthwhile: the rest of a budget is not too small, and from the
    third round on the round before tried something. */
 static bool has_next(const struct set *set, size_t round, size_t before) {
@@ -270,101 +249,71 @@ static bool has_next(const struct set *set, size_t round, size_t before) {
 
 /* ---- For a portfolio ------------------------------------------------------------------------ */
 
-/* One class of the problems, and the variants to measure for it. */
-struct filling {
-  struct set *set;
-  struct portfolio_data data;
-  size_t candidates[PORTFOLIO_MOST_CANDIDATES], candidate_count;
-};
-
-/* Returns the kernel of a row; set->count if the problem is not of this set. */
-static size_t kernel_of(const struct filling *f, size_t row) {
-  size_t i = 0;
-  while (i < f->set->count && f->set->kernels[i]->lookup.problem != f->data.rows[row].problem) i++;
-  return i;
-}
-
-static int tuning_set_fill_row(struct filling *f, size_t row, size_t open, cugen_error *err) {
-  size_t missing[PORTFOLIO_MOST_CANDIDATES];
-  const char *variants[PORTFOLIO_MOST_CANDIDATES];
-  struct api_part listed = {.variants = variants};
-  const size_t kernel = kernel_of(f, row);
-  listed.count = portfolio_missing(&f->data, row, f->candidates, f->candidate_count, missing);
-  for (size_t i = 0; i < listed.count; i++) variants[i] = f->data.variants[missing[i]];
-  return listed.count && kernel < f->set->count
-             ? tuning_set_tune_one(f->set, 1, kernel, 1 / (double)(open ? open : 1), &listed, err)
-             : CUGEN_OK;
-}
-
+/* Measures the leaders of the problems, which are of one class, on those that lack a record of
+   them. */
 static int fill_class(struct set *set, const struct problem *const *problems, size_t count,
                       size_t *open, cugen_error *err) {
-  struct filling f = {.set = set};
-  int status = portfolio_data_open(&set->kernels[0]->lookup, problems, count, &f.data, err);
+  struct portfolio_data data;
+  size_t leaders[PORTFOLIO_MOST_CANDIDATES], missing[PORTFOLIO_MOST_CANDIDATES], leader_count = 0;
+  const char *variants[PORTFOLIO_MOST_CANDIDATES];
+  int status = portfolio_data_open(&set->kernels[0]->lookup, problems, count, &data, err);
   if (!status)
-    status = portfolio_candidates(&f.data, PORTFOLIO_MOST_CANDIDATES, f.candidates,
-                                  &f.candidate_count, err);
+    status = portfolio_candidates(&data, PORTFOLIO_MOST_CANDIDATES, leaders, &leader_count, err);
   for (size_t row = 0; row < count && !status && !is_spent(set); row++) {
-    if (kernel_of(&f, row) == set->count) continue;
-    status = tuning_set_fill_row(&f, row, *open, err);
+    const struct problem *problem = data.rows[row].problem;
+    size_t kernel = 0;
+    while (kernel < set->count && set->kernels[kernel]->lookup.problem != problem) kernel++;
+    if (kernel == set->count) continue; /* a remembered problem, which is not of this set */
+    struct api_part part = {.variants = variants};
+    part.count = portfolio_missing(&data, row, leaders, leader_count, missing);
+    for (size_t i = 0; i < part.count; i++) variants[i] = data.variants[missing[i]];
+    if (part.count)
+      status = tuning_set_tune_one(set, 1, kernel, 1 / (double)(*open ? *open : 1), &part, err);
     --*open;
   }
-  portfolio_data_free(&f.data);
+  portfolio_data_free(&data);
   return status;
 }
 
-/* One class of the set's problems after another. */
-struct classes {
-  struct set *set;
-  const struct problem **problems; /* the problems of one class */
-  size_t count;
-  struct portfolio_problems remembered;
-};
-
-static bool tuning_set_is_listed(const struct classes *c, const struct problem *problem) {
-  for (size_t i = 0; i < c->count; i++)
-    if (api_same_problem(problem, c->problems[i])) return true;
-  return false;
-}
-
-/* Adds the remembered problems of the class, whose leaders become candidates, too; these problems
-   are not measured again. */
-static void tuning_set_add_remembered(struct classes *c, const struct problem *class) {
-  const struct config *config = c->set->kernels[0]->lookup.config;
-  const size_t own = c->count;
-  for (size_t i = 0; i < c->remembered.count && c->count < own + MOST_REMEMBERED; i++) {
-    const struct problem *problem = &c->remembered.all[i];
-    if (api_same_class(config, class, problem) && !tuning_set_is_listed(c, problem))
-      c->problems[c->count++] = problem;
+/* Adds the remembered problems of the class of problems[0], whose leaders become candidates, too;
+   these problems are not measured again. Returns the number of all problems. */
+static size_t tuning_set_add_remembered(const struct config *config,
+                                        const struct portfolio_problems *remembered,
+                                        const struct problem **problems, size_t own) {
+  size_t count = own;
+  for (size_t i = 0; i < remembered->count && count < own + MOST_REMEMBERED; i++) {
+    const struct problem *problem = &remembered->all[i];
+    size_t at = 0;
+    if (!api_same_class(config, problems[0], problem)) continue;
+    while (at < count && !api_same_problem(problem, problems[at])) at++;
+    if (at == count) problems[count++] = problem;
   }
+  return count;
 }
 
-static void list_class(struct classes *c, size_t first, bool *done) {
-  const struct set *set = c->set;
-  const struct config *config = set->kernels[0]->lookup.config;
-  c->count = 0;
-  for (size_t k = first; k < set->count; k++) {
-    const struct problem *problem = set->kernels[k]->lookup.problem;
-    if (done[k] || !api_same_class(config, set->kernels[first]->lookup.problem, problem)) continue;
-    c->problems[c->count++] = problem;
-    done[k] = true;
-  }
-}
-
+/* Fills the matrix of one class of the set's problems after another. */
 static int fill_matrix(struct set *set, cugen_error *err) {
-  struct classes c = {.set = set};
+  const struct config *config = set->kernels[0]->lookup.config;
+  const struct problem **problems = calloc(set->count + MOST_REMEMBERED, sizeof *problems);
+  struct portfolio_problems remembered;
   size_t open = set->count;
   bool *done = calloc(set->count, sizeof *done);
-  int status = portfolio_problems_open(&set->kernels[0]->lookup, &c.remembered, err);
-  c.problems = calloc(set->count + MOST_REMEMBERED, sizeof(const struct problem *));
-  if (!status && (!c.problems || !done)) status = error_memory(err);
+  int status = portfolio_problems_open(&set->kernels[0]->lookup, &remembered, err);
+  if (!status && (!problems || !done)) status = error_memory(err);
   for (size_t i = 0; i < set->count && !status && !is_spent(set); i++) {
+    size_t count = 0;
     if (done[i]) continue;
-    list_class(&c, i, done);
-    tuning_set_add_remembered(&c, set->kernels[i]->lookup.problem);
-    status = fill_class(set, c.problems, c.count, &open, err);
+    for (size_t k = i; k < set->count; k++) {
+      const struct problem *problem = set->kernels[k]->lookup.problem;
+      if (done[k] || (count && !api_same_class(config, problems[0], problem))) continue;
+      problems[count++] = problem;
+      done[k] = true;
+    }
+    count = tuning_set_add_remembered(config, &remembered, problems, count);
+    status = fill_class(set, problems, count, &open, err);
   }
-  portfolio_problems_free(&c.remembered);
-  free(c.problems);
+  portfolio_problems_free(&remembered);
+  free(problems);
   free(done);
   return status;
 }
@@ -393,7 +342,10 @@ static int tuning_set_tune_set(struct set *set, cugen_error *err) {
   for (size_t round = 0; !status && (round == 0 || has_next(set, round, before)); round++) {
     before = set->tried;
     set->round_begin = time_spent(set);
-    status = tune_round(set, round, err);
+    for (size_t at = 0; at < set->count && !status && !is_spent(set); at++)
+      if (tuning_set_is_open(set, round, set->order[at]))
+        status = tuning_set_tune_one(set, round, set->order[at], tuning_set_part(set, round, at),
+                                     &(struct api_part){0}, err);
     set->filling = true;
     if (!status && set->options->portfolio && !is_spent(set)) status = fill_matrix(set, err);
     set->filling = false;
@@ -411,8 +363,12 @@ int api_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tun
     status = error_set(error, CUGEN_ERROR_USAGE,
                        "a budget of %zu variants for %zu problems: each problem needs one at least",
                        options->budget_count, count);
-  if (!status) status = check_weights(options, count, error);
   if (status) return status;
+  for (size_t i = 0; options->weights && i < count; i++)
+    if (!(options->weights[i] >= 0) || isinf(options->weights[i]))
+      return error_set(error, CUGEN_ERROR_USAGE,
+                       "cugen_tune_options.weights[%zu] is %g, should be 0 or more", i,
+                       options->weights[i]);
   cugen_tune_result *own = calloc(count, sizeof *own);
   bool *on_check = calloc(count, sizeof *on_check);
   struct set set = {.kernels = kernels, .count = count, .options = options, .results = own};

@@ -297,19 +297,6 @@ static int verify(struct proof *p, struct cache_record *record, cugen_error *err
   return status;
 }
 
-/* Verifies the fastest variant; *settled: nothing is left to do. */
-static int verify_first(struct proof *p, bool *settled, cugen_error *err) {
-  struct best_record best;
-  int status = api_best(&p->kernel->lookup, &best, err);
-  if (status) return status;
-  *settled = !best.found || best.record.verdict != CACHE_NOT_RUN;
-  p->best = best.found ? &best.record : NULL;
-  if (!*settled) status = verify(p, &best.record, err);
-  p->best = NULL;
-  api_best_free(&best);
-  return status;
-}
-
 /* ---- The whole verification ----------------------------------------------------------------- */
 
 static const char *refusal(const struct proof *p) {
@@ -318,12 +305,6 @@ static const char *refusal(const struct proof *p) {
   if (p->options->flags & CUGEN_TUNE_IN_PROCESS)
     return "nothing runs in the application's own process";
   return NULL;
-}
-
-/* Returns the length of the first line, without a full stop at its end. */
-static size_t first_line(const char *message) {
-  size_t length = strcspn(message, "\n");
-  return length && message[length - 1] == '.' ? length - 1 : length;
 }
 
 /* Notes why the verification ended early. */
@@ -339,8 +320,11 @@ static int verify_give_up(struct proof *p, int status, cugen_error *err) {
     text_addf(why, "the budget of %g s was over", p->options->budget_seconds);
   else if (verify_time_left(p) <= 0)
     text_addf(why, "that took longer than %g s", p->limit);
-  else
-    text_addf(why, "%.*s", (int)first_line(err->message), err->message);
+  else {
+    size_t length = strcspn(err->message, "\n"); /* the first line, without a full stop */
+    if (length && err->message[length - 1] == '.') length--;
+    text_add_n(why, err->message, length);
+  }
   return why->failed ? error_memory(err) : CUGEN_OK;
 }
 
@@ -359,8 +343,14 @@ int api_verify_predictions(cugen_kernel *k, const cugen_tune_options *options,
   text_restart(&k->unverified);
   if (refused) text_add(&k->unverified, refused);
   while (!status && !settled) {
-    if (is_over(&p)) status = CUGEN_ERROR_INTERRUPTED;
-    if (!status) status = verify_first(&p, &settled, err);
+    struct best_record best;
+    status = is_over(&p) ? CUGEN_ERROR_INTERRUPTED : api_best(&k->lookup, &best, err);
+    if (status) break;
+    settled = !best.found || best.record.verdict != CACHE_NOT_RUN;
+    p.best = best.found ? &best.record : NULL;
+    if (!settled) status = verify(&p, &best.record, err);
+    p.best = NULL;
+    api_best_free(&best);
   }
   if (status) status = verify_give_up(&p, status, err);
   const int synced = p.trial ? cache_sync(p.target.cache, status ? NULL : err) : CUGEN_OK;
