@@ -1,19 +1,19 @@
 /* What the files of api/ share. api/ implements the public header on top of gen, runtime and tune.
 
    The files of api/ by subject:
-   - library, find_worker, kept, command, results, json: the library's handle, and results;
+   - library, find_worker, command, results, json: the library's handle, and results;
    - gpus, models, devices, device_list, facts: a device, present or described;
-   - lookup, problem_text, predictions, find_predictions, judgement, failures, best: a config for
-     one problem on one device (lookup.h);
+   - lookup, predictions, judgement, failures, best: a config for one problem on one device
+     (lookup.h);
    - portfolio and portfolio_*, shipped, learning: few variants for many problems (portfolio.h);
    - selection, other_gpu, choice, pinning: the variant of a plan; priors, beginning: the variants
      with which tuning begins;
-   - kernel, filter, source, launches, layout, explain, records, why, why_match: questions to a
-     kernel's handle;
+   - kernel, filter, source, launches, layout, explain, records, why: questions to a kernel's
+     handle;
    - tuning, tuning_set, verify, bitwise, check, plan, plan_for, exploring, capture: operations on a
      kernel;
    - cache, set_best, foreign, foreign_forms, transfer: operations without a kernel;
-   - draft, draft_script, draft_type: a first config for a kernel. */
+   - draft, draft_script: a first config for a kernel. */
 #ifndef API_API_H
 #define API_API_H
 
