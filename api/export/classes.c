@@ -86,16 +86,13 @@ static bool find_class(struct probing *g, const struct problem *problem, size_t 
   return true;
 }
 
-/* Returns whether `out` has enough problems of this class, one for each scale so far. */
-static bool is_kept(const struct probing *g, size_t class) {
-  size_t kept = 0;
-  for (size_t i = 0; i < g->out->count; i++) kept += g->out->of[i] == class;
-  return kept > g->scale;
-}
-
+/* Keeps the problem, unless `out` has enough problems of this class, one for each scale so far. */
 static int classes_keep(struct probing *g, const struct problem *problem, size_t class,
                         cugen_error *err) {
   struct export_classes *out = g->out;
+  size_t kept = 0;
+  for (size_t i = 0; i < out->count; i++) kept += out->of[i] == class;
+  if (kept > g->scale) return CUGEN_OK;
   struct value *values = malloc((problem->count + 1) * sizeof *values);
   if (!values || !ARRAY_ROOM(out->problems, out->count) || !ARRAY_ROOM(out->of, out->count))
     return free(values), error_memory(err);
@@ -119,20 +116,7 @@ static int classes_probe(struct probing *g, int which, struct problem *problem, 
     problem->values[g->sizes[i]] = value_int((own >> which % SHIFTS | 1) << which % SHIFTS);
   }
   size_t class;
-  return find_class(g, problem, &class) && !is_kept(g, class) ? classes_keep(g, problem, class, err)
-                                                              : CUGEN_OK;
-}
-
-static int probe_all(struct probing *g, struct problem *problem, cugen_error *err) {
-  int status = CUGEN_OK, probes = 1;
-  size_t own;
-  find_class(g, g->from, &own);
-  for (size_t i = 0; i < g->size_count; i++) probes *= SHIFTS;
-  for (g->scale = 0; g->scale < SCALES && !status; g->scale++)
-    for (int i = 0; i < probes && !status; i++) status = classes_probe(g, i, problem, err);
-  if (!status && !(g->out->served = calloc(g->seen_count + 1, sizeof *g->out->served)))
-    status = error_memory(err);
-  return status;
+  return find_class(g, problem, &class) ? classes_keep(g, problem, class, err) : CUGEN_OK;
 }
 
 int export_classes_find(const struct lookup *lookup, uint64_t variant, const struct problem *from,
@@ -143,7 +127,16 @@ int export_classes_find(const struct lookup *lookup, uint64_t variant, const str
   int status = open_probing(lookup, variant, &g, err);
   problem.values = calloc(from->count + 1, sizeof *problem.values);
   if (!status && !problem.values) status = error_memory(err);
-  if (!status && g.size_count) status = probe_all(&g, &problem, err);
+  if (!status && g.size_count) {
+    size_t own;
+    int probes = 1;
+    find_class(&g, from, &own);
+    for (size_t i = 0; i < g.size_count; i++) probes *= SHIFTS;
+    for (; g.scale < SCALES && !status; g.scale++)
+      for (int i = 0; i < probes && !status; i++) status = classes_probe(&g, i, &problem, err);
+    out->served = calloc(g.seen_count + 1, sizeof *out->served);
+    if (!status && !out->served) status = error_memory(err);
+  }
   free(problem.values);
   free(g.slots);
   free(g.values);

@@ -183,16 +183,6 @@ static int put_condition(struct coder *c, const struct expr *expr, struct text *
   return status;
 }
 
-static int put_conditions(struct coder *c, const struct config_implementation *implementation,
-                          struct text *out) {
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < implementation->requirement_count && !status; i++)
-    status = put_condition(c, implementation->requirements[i].expr, out);
-  for (size_t i = 0; i < implementation->restriction_count && !status; i++)
-    status = put_condition(c, implementation->restrictions[i].expr, out);
-  return status;
-}
-
 /* Appends a condition for a value that is part of the code, such as a width that follows from the
    divisors of a size: the code serves all sizes that give this value. */
 static int put_class(struct coder *c, const struct expr *expr, struct text *out) {
@@ -488,36 +478,31 @@ static int code_put_argument(struct coder *c, const struct config_argument *decl
 
 /* ---- Loops ---------------------------------------------------------------------------------- */
 
-/* Appends a launch's own value as one more scalar. parameter: as the config lists it; NULL: the
-   launch has no list. */
-static int code_put_own(struct coder *c, const struct config_parameter *parameter,
-                        const struct kernel_parameter *planned, struct text *out) {
-  const size_t shared = c->config->argument_count, i = planned->argument;
-  struct config_argument declared =
-      i < shared ? c->config->arguments[i] : c->implementation->own[i - shared];
-  struct kernel_argument argument = c->spec->arguments[i];
-  if (parameter && parameter->value) declared.value = parameter->value;
-  declared.compiled = NULL;
-  argument.value = planned->value;
-  int status = put_scalar(c, &declared, &argument, out);
-  text_add(out, "pass_own(s);\n");
-  return status;
-}
-
+/* Appends a parameter of a launch; a value of the launch's own becomes one more scalar. parameter:
+   as the config lists it; NULL: the launch has no list. */
 static int put_parameter(struct coder *c, const struct config_parameter *parameter,
                          const struct kernel_parameter *planned, struct text *out) {
+  const size_t shared = c->config->argument_count, i = planned->argument;
+  int status = CUGEN_OK;
   if (planned->value.type != VALUE_NIL) {
+    struct config_argument declared =
+        i < shared ? c->config->arguments[i] : c->implementation->own[i - shared];
+    struct kernel_argument argument = c->spec->arguments[i];
     /* pinned, because the expression gives the name of an argument, and with it the type of the
        value */
     if (parameter && parameter->expr) code_pin(c, parameter->expr);
-    return code_put_own(c, parameter, planned, out);
+    if (parameter && parameter->value) declared.value = parameter->value;
+    declared.compiled = NULL;
+    argument.value = planned->value;
+    status = put_scalar(c, &declared, &argument, out);
+    text_add(out, "pass_own(s);\n");
+    return status;
   }
   text_add(out, "pass(s, ");
-  int status = CUGEN_OK;
   if (parameter && parameter->expr)
-    status = put_name(c, parameter->expr, planned->argument, out);
+    status = put_name(c, parameter->expr, i, out);
   else
-    text_addf(out, "%zu", planned->argument);
+    text_addf(out, "%zu", i);
   text_add(out, ");\n");
   return status;
 }
@@ -680,7 +665,11 @@ static int fill_code(struct coder *c, const struct variant *variant, struct expo
   if (!status) status = code_put_arguments(c, variant->implementation, &out->sizes);
   for (size_t i = 0; i < variant->implementation->loop_count && !status; i++)
     status = put_loop(c, &variant->implementation->loops[i], &first, out);
-  if (!status) status = put_conditions(c, variant->implementation, &out->conditions);
+  const struct config_implementation *implementation = variant->implementation;
+  for (size_t i = 0; i < implementation->requirement_count && !status; i++)
+    status = put_condition(c, implementation->requirements[i].expr, &out->conditions);
+  for (size_t i = 0; i < implementation->restriction_count && !status; i++)
+    status = put_condition(c, implementation->restrictions[i].expr, &out->conditions);
   if (status) return status;
   put_fixed(c, out);
   out->variant = strdup(c->spec->variant);

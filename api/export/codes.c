@@ -46,31 +46,6 @@ static int codes_add_image(struct exporter *x, struct compiled *compiled, bool p
   return CUGEN_OK;
 }
 
-/* Checks the symbols and, unless the image is PTX, the launches. */
-static int codes_check(const struct kernel_spec *spec, const struct lookup *l, bool ptx,
-                       const struct compiled *compiled, cugen_error *err) {
-  int status = model_check_symbols(spec, compiled, err);
-  if (!status && !ptx)
-    status = plan_check_launches(&cuda_device_ops, &l->device.facts, spec, compiled,
-                                 occupancy_resident, err);
-  if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
-  return status;
-}
-
-/* Finds the names of the kernels in the image, in the order of plan_entries. */
-static int name_kernels(const struct kernel_spec *spec, const struct compiled *compiled,
-                        struct export_code *code, cugen_error *err) {
-  const char *entries[KERNEL_MAX_ENTRIES];
-  const size_t count = plan_entries(spec, entries);
-  for (size_t i = 0; i < count; i++) {
-    char *name = strdup(compiled->entries[i]);
-    if (!name) return error_memory(err);
-    code->kernels[i] = name;
-    code->kernel_count = i + 1;
-  }
-  return CUGEN_OK;
-}
-
 /* ---- Codes ---------------------------------------------------------------------------------- */
 
 static bool same_text(const struct text *a, const struct text *b) {
@@ -104,8 +79,20 @@ int export_add_code(struct exporter *x, struct export_code *code, const struct k
     if (same_code(&x->codes[i], code)) return *index = i, CUGEN_OK;
   if (!ARRAY_ROOM(x->codes, x->code_count)) return error_memory(err);
   int status = codes_get_image(x, l, spec, ptx, &compiled, err);
-  if (!status) status = codes_check(spec, l, ptx, &compiled, err);
-  if (!status) status = name_kernels(spec, &compiled, code, err);
+  if (!status) {
+    status = model_check_symbols(spec, &compiled, err);
+    if (!status && !ptx)
+      status = plan_check_launches(&cuda_device_ops, &l->device.facts, spec, &compiled,
+                                   occupancy_resident, err);
+    if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
+  }
+  const char *entries[KERNEL_MAX_ENTRIES];
+  const size_t entry_count = plan_entries(spec, entries);
+  for (size_t i = 0; i < entry_count && !status; i++) {
+    code->kernels[i] = strdup(compiled.entries[i]); /* in the order of plan_entries */
+    code->kernel_count = i + 1;
+    if (!code->kernels[i]) status = error_memory(err);
+  }
   if (!status) status = codes_add_image(x, &compiled, ptx, &code->image, err);
   compiled_free(&compiled);
   if (status) return status;

@@ -19,12 +19,12 @@ void export_free(struct exporter *x) {
   for (size_t i = 0; i < x->tuned_count; i++)
     problem_free(&x->tuned[i].problem), free(x->tuned[i].text);
   for (size_t i = 0; i < x->problem_count; i++) problem_free(&x->problems[i]);
-  for (size_t i = 0; i < x->class_count; i++) text_free(&x->classes[i]);
+  array_free_texts(x->classes, x->class_count);
   export_portfolios_free(x);
   export_failing_close(&x->failing);
   text_free(&x->named);
-  void *arrays[] = {x->devices,  x->images,   x->codes,    x->tuned,
-                    x->measured, x->defaults, x->problems, x->classes};
+  void *arrays[] = {x->devices,  x->images,   x->codes,   x->tuned,
+                    x->measured, x->defaults, x->problems};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
 }
 
@@ -89,20 +89,16 @@ static int collect_consider(struct exporter *x, const struct export_tuned *tuned
   return status;
 }
 
-static bool any_verified(const struct cache_record *records, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (records[i].outcome == CUGEN_OUTCOME_OK && records[i].verdict == CACHE_RIGHT) return true;
-  return false;
-}
-
 /* Looks at the records, which are ordered by cost. Of predictions only those verified as right are
    taken; if there are none, all. */
 static int consider_all(struct exporter *x, const struct export_tuned *tuned,
                         struct cache_record *records, size_t count, size_t *stale,
                         cugen_error *err) {
   struct lookup *l = &x->devices[tuned->device].lookup;
-  const bool verified = l->predicted && any_verified(records, count);
+  bool verified = false;
   int status = CUGEN_OK;
+  for (size_t i = 0; i < count && l->predicted; i++)
+    verified |= records[i].outcome == CUGEN_OUTCOME_OK && records[i].verdict == CACHE_RIGHT;
   for (size_t i = 0; i < count && !status && records[i].outcome == CUGEN_OUTCOME_OK; i++) {
     struct judgement judgement;
     if (verified && records[i].verdict != CACHE_RIGHT) continue;
@@ -125,20 +121,6 @@ static int consider_all(struct exporter *x, const struct export_tuned *tuned,
   return status;
 }
 
-static void note_problem(struct exporter *x, const struct export_tuned *tuned, size_t records,
-                         size_t stale) {
-  const char *device = x->devices[tuned->device].text;
-  x->result->stale += stale;
-  if (stale)
-    text_addf(x->notes,
-              "%s, %s: %zu record%s not used: the source, the launch or the check has changed "
-              "since; tune again\n",
-              device, tuned->text, stale, stale == 1 ? "" : "s");
-  else if (tuned->first == x->measured_count && records)
-    text_addf(x->notes, "%s, %s: no variant came out right, so there is none to export\n", device,
-              tuned->text);
-}
-
 /* Adds the variants of a tuned problem that a look-up may take. Without such variants tuned->count
    becomes 0, and the problem is not exported. */
 static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_error *err) {
@@ -154,8 +136,17 @@ static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_er
   if (!status) status = consider_all(x, tuned, records, count, &stale, err);
   records_free(records, count);
   tuned->count = x->measured_count - tuned->first;
-  if (!status) note_problem(x, tuned, count, stale);
-  return status;
+  if (status) return status;
+  x->result->stale += stale;
+  if (stale)
+    text_addf(x->notes,
+              "%s, %s: %zu record%s not used: the source, the launch or the check has changed "
+              "since; tune again\n",
+              x->devices[tuned->device].text, tuned->text, stale, stale == 1 ? "" : "s");
+  else if (!tuned->count && count)
+    text_addf(x->notes, "%s, %s: no variant came out right, so there is none to export\n",
+              x->devices[tuned->device].text, tuned->text);
+  return CUGEN_OK;
 }
 
 /* ---- The tuned problems of a device --------------------------------------------------------- */
@@ -214,18 +205,6 @@ static int add_all_tuned(struct exporter *x, size_t device, cugen_error *err) {
   return status;
 }
 
-static void note_untuned(struct exporter *x, size_t device) {
-  for (size_t i = 0; i < x->problem_count; i++) {
-    struct text text = {0};
-    bool found = is_taken(x, device, &x->problems[i]);
-    problem_print(x->base->opened.config, &x->problems[i], &text);
-    if (!found)
-      text_addf(x->notes, "%s, %s: nothing is remembered, the default variant is exported\n",
-                x->devices[device].text, text_get(&text));
-    text_free(&text);
-  }
-}
-
 /* ---- The whole collection ------------------------------------------------------------------- */
 
 /* Cuts "M=4 N=8" into its settings, in place. */
@@ -281,9 +260,11 @@ static void sort_defaults(struct exporter *x) {
     for (size_t j = i; j > 0; j--) {
       struct export_default *a = &x->defaults[j - 1], *b = &x->defaults[j], swap;
       const struct export_code *left = &x->codes[a->code], *right = &x->codes[b->code];
-      bool later = a->try != b->try ? a->try > b->try : left
-        ->implementation != right->implementation ? left->implementation > right->implementation
-                                                  : left->order > right->order;
+      bool later = a->try > b->try;
+      if (a->try == b->try && left->implementation != right->implementation)
+        later = left->implementation > right->implementation;
+      else if (a->try == b->try)
+        later = left->order > right->order;
       if (!later) break;
       swap = *a, *a = *b, *b = swap;
     }
@@ -291,44 +272,36 @@ static void sort_defaults(struct exporter *x) {
 
 static int collect_classes(struct exporter *x, cugen_error *err) {
   for (size_t i = 0; i < x->code_count; i++) {
+    const char *label = text_get(&x->codes[i].label);
     size_t at = 0;
-    while (at < x->class_count &&
-           strcmp(text_get(&x->classes[at]), text_get(&x->codes[i].label)) != 0)
-      at++;
-    if (at < x->class_count) continue;
-    if (!ARRAY_ROOM(x->classes, x->class_count)) return error_memory(err);
-    x->classes[x->class_count] = (struct text){0};
-    text_add(&x->classes[x->class_count++], text_get(&x->codes[i].label));
+    while (at < x->class_count && strcmp(x->classes[at], label) != 0) at++;
+    if (at == x->class_count && !array_add_text(&x->classes, &x->class_count, label))
+      return error_memory(err);
   }
   return CUGEN_OK;
-}
-
-/* Returns whether portfolios are exported: if the options ask for them; or if plans use them by the
-   config's policy, and the export is not limited to some problems. */
-static bool asks_portfolios(const struct exporter *x) {
-  const bool by_policy =
-      x->options->distance == 0 && x->base->opened.config->policy.kind == POLICY_PORTFOLIO;
-  return x->options->portfolio || (by_policy && !x->options->problems);
-}
-
-/* Adds the problems with measurements, then, if the options ask for it, those with predictions. */
-static int add_all_records(struct exporter *x, size_t device, cugen_error *err) {
-  struct lookup *l = &x->devices[device].lookup;
-  int status = add_all_tuned(x, device, err);
-  l->predicted = x->options->predicted;
-  if (!status && l->predicted) status = add_all_tuned(x, device, err);
-  l->predicted = false;
-  return status;
 }
 
 /* Adds the tuned problems and the portfolios of a device, as far as the options ask for them; none
    if a variant is named, or if the device stands for others. */
 static int collect_add_measured(struct exporter *x, size_t device, cugen_error *err) {
-  if (x->options->variant || export_stands_for_others(&x->devices[device])) return CUGEN_OK;
+  const cugen_export_options *options = x->options;
+  struct lookup *l = &x->devices[device].lookup;
+  int status = CUGEN_OK;
+  if (options->variant || export_stands_for_others(&x->devices[device])) return CUGEN_OK;
+  if (!options->portfolio) {
+    status = add_all_tuned(x, device, err);
+    l->predicted = options->predicted;
+    if (!status && l->predicted) status = add_all_tuned(x, device, err);
+    l->predicted = false;
+  }
+  /* Portfolios are exported if the options ask for them, or if plans use them by the config's
+     policy and the export is not limited to some problems. */
   const size_t before = x->portfolio_count;
-  int status = x->options->portfolio ? CUGEN_OK : add_all_records(x, device, err);
-  if (!status && asks_portfolios(x)) status = export_portfolios(x, device, err);
-  if (!status && x->options->portfolio && x->portfolio_count == before)
+  const bool by_policy =
+      options->distance == 0 && x->base->opened.config->policy.kind == POLICY_PORTFOLIO;
+  if (!status && (options->portfolio || (by_policy && !options->problems)))
+    status = export_portfolios(x, device, err);
+  if (!status && options->portfolio && x->portfolio_count == before)
     text_addf(x->notes, "%s: no portfolio is remembered, so there is nothing for it\n",
               x->devices[device].text);
   return status;
@@ -339,7 +312,14 @@ static int collect_add_measured(struct exporter *x, size_t device, cugen_error *
 static int add_rest(struct exporter *x, size_t device, cugen_error *err) {
   if (x->options->portfolio) return CUGEN_OK;
   if (x->options->variant) return export_named(x, device, err);
-  note_untuned(x, device);
+  for (size_t i = 0; i < x->problem_count; i++) {
+    struct text text = {0};
+    if (is_taken(x, device, &x->problems[i])) continue;
+    problem_print(x->base->opened.config, &x->problems[i], &text);
+    text_addf(x->notes, "%s, %s: nothing is remembered, the default variant is exported\n",
+              x->devices[device].text, text_get(&text));
+    text_free(&text);
+  }
   return export_defaults(x, device, err);
 }
 

@@ -19,23 +19,13 @@ void export_device_free(struct export_device *device) {
   *device = (struct export_device){0};
 }
 
-/* Describes the architecture by the GPU that represents it, for facts in which GPUs of one
-   architecture differ. Returns false if no described GPU represents the architecture. */
-static bool devices_stand_in(const struct lookup *base, const char *arch, struct text *notes,
-                             struct device_description *out) {
-  struct device_description model;
-  if (!api_model_of(base->lib, arch, &model)) return false;
-  text_addf(notes, "%s: what the config asks about the device is answered for %s (%s)\n", arch,
-            model.name, model.id);
-  *out = model;
-  out->name[0] = out->fingerprint[0] = '\0'; /* stands for any GPU of the architecture */
-  return true;
-}
-
-/* Describes the device with this text. CUGEN_ERROR_USAGE: nothing is known of the device, or the
-   config uses facts that are not known. */
+/* Describes the device with this text. If the text is an architecture and the config uses facts in
+   which GPUs of one architecture differ, the described GPU that represents the architecture
+   answers, with a note. CUGEN_ERROR_USAGE: nothing is known of the device, or the config uses facts
+   that are not known. */
 static int devices_describe(const struct lookup *base, const char *text, struct text *notes,
                             struct device_description *out, cugen_error *err) {
+  struct device_description model;
   if (!api_described(base->lib, text, out))
     return error_set(err, CUGEN_ERROR_USAGE,
                      "nothing is known of the device '%s': it is of a compute capability that this "
@@ -43,9 +33,13 @@ static int devices_describe(const struct lookup *base, const char *text, struct 
                      text);
   if (out->fingerprint[0]) api_prefer_present(base->lib, out);
   int status = api_check_facts(base->config, base->problem, out, text, err);
-  bool stood_for =
-      status && !out->fingerprint[0] && notes && devices_stand_in(base, text, notes, out);
-  return stood_for ? CUGEN_OK : status;
+  if (!status || out->fingerprint[0] || !notes) return status;
+  if (!api_model_of(base->lib, text, &model)) return status;
+  text_addf(notes, "%s: what the config asks about the device is answered for %s (%s)\n", text,
+            model.name, model.id);
+  *out = model;
+  out->name[0] = out->fingerprint[0] = '\0'; /* stands for any GPU of the architecture */
+  return CUGEN_OK;
 }
 
 int export_open_device(const struct lookup *base, const char *text, const char *arch,
@@ -124,31 +118,24 @@ struct remembered {
   size_t count;
 };
 
-/* Returns whether a set of records is of this config, of the library's arch if one is set, and
-   timed like the base kernel's or, with options->predicted, predicted by this version of the
-   model. */
-static bool devices_is_ours(const struct exporter *x, const struct cache_space *space,
-                            const struct record_options *said) {
-  const struct lookup *base = &x->base->lookup;
-  const bool wanted = said->kind == OPTIONS_PREDICTED
-                          ? x->options->predicted && said->model == MODEL_VERSION
-                          : said->kind == OPTIONS_MEASURED && said->measure == base->measure;
-  return wanted && strcmp(space->config, base->config->name) == 0 &&
-         (!base->lib->arch || strcmp(said->arch, base->lib->arch) == 0);
-}
-
-/* Returns whether a set of records is for the device's own architecture or that of --arch, and for
-   the device that `part` means: its architecture or, ignoring case, a part of its text ("h200");
-   NULL: any device. */
+/* Returns whether a set of records is of this config, timed like the base kernel's or, with
+   options->predicted, predicted by this version of the model; for the library's arch or else the
+   device's own; and for the device that `part` means: its architecture or, ignoring case, a part of
+   its text ("h200"); NULL: any device. */
 static bool devices_is_meant(const struct exporter *x, const struct cache_space *space,
                              const char *part) {
   struct device_description description;
+  const struct lookup *base = &x->base->lookup;
   const char *device = device_parse(space->device).name;
   const struct record_options said = record_options_parse(space->options);
-  if (!devices_is_ours(x, space, &said) || !described_device(device, &description) ||
-      !description.fingerprint[0])
+  const bool wanted = said.kind == OPTIONS_PREDICTED
+                          ? x->options->predicted && said.model == MODEL_VERSION
+                          : said.kind == OPTIONS_MEASURED && said.measure == base->measure;
+  if (!wanted || strcmp(space->config, base->config->name) != 0 ||
+      !described_device(device, &description) || !description.fingerprint[0])
     return false;
-  if (!x->base->lookup.lib->arch && strcmp(said.arch, description.arch) != 0) return false;
+  const char *arch = base->lib->arch ? base->lib->arch : description.arch;
+  if (strcmp(said.arch, arch) != 0) return false;
   return !part || strcasestr(device, part) || strcmp(said.arch, part) == 0;
 }
 

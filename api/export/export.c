@@ -110,19 +110,6 @@ static int export_look(const char *folder, const struct file files[FILES], struc
   return out->foreign.failed ? error_memory(err) : CUGEN_OK;
 }
 
-static int export_refuse(const char *folder, const struct place *place, const char *name,
-                         cugen_error *err) {
-  if (place->foreign.length)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "%s holds other things, such as '%s'; --force writes the bundle's files there "
-                     "all the same, and leaves the others",
-                     folder, text_get(&place->foreign));
-  return error_set(err, CUGEN_ERROR_USAGE,
-                   "%s is not an earlier bundle of %s; name another folder, or replace the files "
-                   "of a bundle's names with --force",
-                   folder, name);
-}
-
 /* Makes an empty folder of a new name beside `folder`. */
 static int make_beside(const char *folder, struct text *out, cugen_error *err) {
   struct text prefix = {0};
@@ -199,13 +186,21 @@ static int place_files(const struct exporter *x, const char *folder, const struc
                        cugen_error *err) {
   struct place place;
   int status = export_look(folder, files, &place, err);
-  bool earlier = !status && !place.empty && !place.foreign.length && is_bundle(folder, files);
-  if (!status && !place.empty && !earlier)
-    status = x->options->force
-                 ? export_write_files(folder, files, err)
-                 : export_refuse(folder, &place, text_get(&x->base->export_name), err);
-  else if (!status)
+  const bool earlier = !status && !place.empty && !place.foreign.length && is_bundle(folder, files);
+  if (!status && (place.empty || earlier))
     status = export_publish(folder, files, earlier, err);
+  else if (!status && x->options->force)
+    status = export_write_files(folder, files, err);
+  else if (!status && place.foreign.length)
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "%s holds other things, such as '%s'; --force writes the bundle's files "
+                       "there all the same, and leaves the others",
+                       folder, text_get(&place.foreign));
+  else if (!status)
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "%s is not an earlier bundle of %s; name another folder, or replace the "
+                       "files of a bundle's names with --force",
+                       folder, text_get(&x->base->export_name));
   text_free(&place.foreign);
   return status;
 }
@@ -265,17 +260,6 @@ static int check_folder(const char *folder, struct text *real, cugen_error *err)
   return status;
 }
 
-static void export_count(const struct exporter *x, const struct file files[FILES]) {
-  cugen_export_result *result = x->result;
-  result->devices = x->device_count;
-  result->problems = x->tuned_count;
-  result->variants = x->code_count;
-  result->images = x->image_count;
-  result->portfolios = export_portfolio_count(x, false);
-  for (size_t i = 0; i < x->image_count; i++) result->image_bytes += (int64_t)x->images[i].bytes;
-  result->source_bytes = (int64_t)(files[0].content.length + files[1].content.length);
-}
-
 int api_kernel_export(cugen_kernel *k, const cugen_export_options *options, const char *folder,
                       cugen_export_result *result, cugen_error *error) {
   static const cugen_export_options defaults = {0};
@@ -298,7 +282,15 @@ int api_kernel_export(cugen_kernel *k, const cugen_export_options *options, cons
   if (!status) status = make_files(&x, files, error);
   if (!status) status = place_files(&x, text_get(&real), files, error);
   if (!status && (k->export_name.failed || k->export_notes.failed)) status = error_memory(error);
-  if (!status) export_count(&x, files);
+  if (!status) {
+    result->devices = x.device_count;
+    result->problems = x.tuned_count;
+    result->variants = x.code_count;
+    result->images = x.image_count;
+    result->portfolios = export_portfolio_count(&x, false);
+    for (size_t i = 0; i < x.image_count; i++) result->image_bytes += (int64_t)x.images[i].bytes;
+    result->source_bytes = (int64_t)(files[0].content.length + files[1].content.length);
+  }
   result->name = text_get(&k->export_name);
   result->notes = text_get(&k->export_notes);
   for (size_t i = 0; i < FILES; i++) text_free(&files[i].name), text_free(&files[i].content);

@@ -127,7 +127,7 @@ struct exporter {
   size_t portfolio_class_count;
   struct export_failing failing; /* of the device that is being added */
   struct text named;             /* full text of options->variant, once it was found */
-  struct text *classes;          /* labels of the classes, without duplicates */
+  char **classes;                /* labels of the classes, without duplicates */
   size_t class_count;
 };
 

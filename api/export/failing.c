@@ -52,15 +52,6 @@ int export_problem_texts(struct exporter *x, const struct cache_key *key, struct
   return cache_problems(x->cache, key, take_text, out, err);
 }
 
-static int add_text(const struct exporter *x, const struct problem *problem,
-                    struct export_texts *out, cugen_error *err) {
-  struct text text = {0};
-  problem_print(x->base->opened.config, problem, &text);
-  const int status = text.failed ? error_memory(err) : take_text(out, text_get(&text), err);
-  text_free(&text);
-  return status;
-}
-
 /* Adds every problem that was measured or predicted on the device, and the problems of the options
    and of the kernel, whose predictions may have been refuted. */
 static int failing_add_device(struct exporter *x, size_t device, cugen_error *err) {
@@ -73,8 +64,12 @@ static int failing_add_device(struct exporter *x, size_t device, cugen_error *er
   const struct cache_key predicted = lookup_predicted_key(l, &predictions);
   if (!status) status = export_problem_texts(x, &predicted, &texts, err);
   api_prediction_key_free(&predictions);
-  for (size_t i = 0; i <= x->problem_count && !status; i++)
-    status = add_text(x, i ? &x->problems[i - 1] : &x->base->problem, &texts, err);
+  for (size_t i = 0; i <= x->problem_count && !status; i++) {
+    struct text text = {0};
+    problem_print(x->base->opened.config, i ? &x->problems[i - 1] : &x->base->problem, &text);
+    status = text.failed ? error_memory(err) : take_text(&texts, text_get(&text), err);
+    text_free(&text);
+  }
   for (size_t i = 0; i < texts.count && !status; i++)
     status = failing_add(x, device, texts.all[i], err);
   array_free_texts(texts.all, texts.count);

@@ -33,23 +33,6 @@ static int named_add(struct exporter *x, size_t device, uint64_t index, cugen_er
              : export_keep_default(x, (struct export_default){.device = device, .code = code}, err);
 }
 
-/* Adds the codes of other classes of sizes; classes for which the variant is not valid are
-   skipped. */
-static int named_add_classes(struct exporter *x, size_t device, struct export_classes *classes,
-                             cugen_error *err) {
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < classes->count && !status; i++) {
-    if (!export_class_open(classes, i)) continue;
-    uint64_t index;
-    cugen_error why;
-    int found = named_find(x, device, &classes->problems[i], &index, &why);
-    if (found == CUGEN_ERROR_MEMORY || found == CUGEN_ERROR_INTERRUPTED)
-      status = error_copy(err, &why);
-    if (!found) export_class_serve(classes, i), status = named_add(x, device, index, err);
-  }
-  return status;
-}
-
 static int add_at(struct exporter *x, size_t device, const struct problem *problem,
                   cugen_error *err) {
   struct export_classes classes = {0};
@@ -59,7 +42,15 @@ static int add_at(struct exporter *x, size_t device, const struct problem *probl
   status = named_add(x, device, index, err);
   if (!status)
     status = export_classes_find(&x->devices[device].lookup, index, problem, &classes, err);
-  if (!status) status = named_add_classes(x, device, &classes, err);
+  for (size_t i = 0; i < classes.count && !status; i++) {
+    cugen_error why;
+    if (!export_class_open(&classes, i)) continue;
+    const int found = named_find(x, device, &classes.problems[i], &index, &why);
+    if (found == CUGEN_ERROR_MEMORY || found == CUGEN_ERROR_INTERRUPTED)
+      status = error_copy(err, &why);
+    /* A class for which the variant is not valid is skipped. */
+    if (!found) export_class_serve(&classes, i), status = named_add(x, device, index, err);
+  }
   export_classes_free(&classes);
   return status;
 }

@@ -68,24 +68,6 @@ static void add_real(double value, struct text *out) {
   value_print(value_float(value), out);
 }
 
-static void add_field(const struct config_problem *problem, struct text *out) {
-  static const char *const types[] = {[VALUE_BOOL] = "int ",
-                                      [VALUE_INT] = "long long ",
-                                      [VALUE_FLOAT] = "double ",
-                                      [VALUE_STRING] = "const char *"};
-  text_addf(out, "  %s%s;", types[problem->values[0].type], problem->name);
-  if (problem->values[0].type == VALUE_BOOL) text_add(out, " /* 0 or 1 */");
-  if (problem->values[0].type == VALUE_STRING && problem->listed) {
-    text_add(out, " /* ");
-    for (size_t i = 0; i < problem->value_count; i++) {
-      text_add(out, i ? ", " : "");
-      value_print(problem->values[i], out);
-    }
-    text_add(out, " */");
-  }
-  text_add_char(out, '\n');
-}
-
 /* Appends the values of a problem: "{4096, "f32", 0}". */
 static void source_add_problem(const struct problem *problem, struct text *out) {
   text_add_char(out, '{');
@@ -99,25 +81,23 @@ static void source_add_problem(const struct problem *problem, struct text *out) 
 
 /* ---- Images --------------------------------------------------------------------------------- */
 
-/* Prints the image as numbers of eight bytes, because numbers are aligned, and zeros are short. */
-static void source_add_image(const struct export_image *image, size_t index, struct text *out) {
-  enum { A_LINE = 5 };
-  size_t words = (image->bytes + 7) / 8;
-  text_addf(out, "static const unsigned long long image_%zu[] = {", index);
-  for (size_t i = 0; i < words; i++) {
-    uint64_t word = 0;
-    size_t left = image->bytes - 8 * i;
-    memcpy(&word, (const char *)image->data + 8 * i, left < 8 ? left : 8);
-    text_add(out, i % A_LINE ? " " : "\n    ");
-    text_addf(out, word < 10 ? "%" PRIu64 "," : "0x%" PRIx64 ",", word);
-  }
-  text_add(out, "\n};\n\n");
-}
-
+/* Prints each image as numbers of eight bytes, because numbers are aligned, and zeros are short. */
 static void add_images(const struct exporter *x, struct text *out) {
+  enum { A_LINE = 5 };
   text_add(out, "/* ---- Code for the devices: each image once, as numbers of eight bytes, the "
                 "lowest first ---- */\n\n");
-  for (size_t i = 0; i < x->image_count; i++) source_add_image(&x->images[i], i, out);
+  for (size_t i = 0; i < x->image_count; i++) {
+    const struct export_image *image = &x->images[i];
+    text_addf(out, "static const unsigned long long image_%zu[] = {", i);
+    for (size_t at = 0; at < image->bytes; at += 8) {
+      uint64_t word = 0;
+      const size_t left = image->bytes - at;
+      memcpy(&word, (const char *)image->data + at, left < 8 ? left : 8);
+      text_add(out, at / 8 % A_LINE ? " " : "\n    ");
+      text_addf(out, word < 10 ? "%" PRIu64 "," : "0x%" PRIx64 ",", word);
+    }
+    text_add(out, "\n};\n\n");
+  }
   text_add(out, "static const struct image images[] = {\n");
   for (size_t i = 0; i < x->image_count; i++)
     text_addf(out, "    {image_%zu, %zu},\n", i, x->images[i].bytes);
@@ -128,27 +108,19 @@ static void add_images(const struct exporter *x, struct text *out) {
 
 /* Function bodies; functions with equal bodies are printed once. */
 struct bodies {
-  struct text *list;
+  char **list;
   size_t count;
 };
 
 static size_t source_find_body(const struct bodies *bodies, const struct text *body) {
   size_t at = 0;
-  while (at < bodies->count && strcmp(text_get(&bodies->list[at]), text_get(body)) != 0) at++;
+  while (at < bodies->count && strcmp(bodies->list[at], text_get(body)) != 0) at++;
   return at;
 }
 
 static bool source_add_body(struct bodies *bodies, const struct text *body) {
-  if (source_find_body(bodies, body) < bodies->count) return true;
-  if (!ARRAY_ROOM(bodies->list, bodies->count)) return false;
-  bodies->list[bodies->count] = (struct text){0};
-  text_add(&bodies->list[bodies->count], text_get(body));
-  return !bodies->list[bodies->count++].failed;
-}
-
-static void free_bodies(struct bodies *bodies) {
-  for (size_t i = 0; i < bodies->count; i++) text_free(&bodies->list[i]);
-  free(bodies->list);
+  return source_find_body(bodies, body) < bodies->count ||
+         array_add_text(&bodies->list, &bodies->count, text_get(body));
 }
 
 static void conditions_of(const struct export_code *code, struct text *out) {
@@ -158,34 +130,14 @@ static void conditions_of(const struct export_code *code, struct text *out) {
 }
 
 /* Appends the lines of the text, each behind `lead`. */
-static void source_add_lines(const struct text *text, const char *lead, struct text *out) {
-  for (const char *line = text_get(text); *line;) {
+static void source_add_lines(const char *text, const char *lead, struct text *out) {
+  for (const char *line = text; *line;) {
     size_t length = strcspn(line, "\n");
     text_add(out, lead);
     text_add_n(out, line, length);
     text_add_char(out, '\n');
     line += length + 1;
   }
-}
-
-static void add_serves(const struct text *conditions, size_t index, struct text *out) {
-  text_addf(out,
-            "static int serves_%zu(const problem_values *p) {\n  int wrong = 0, *e = &wrong;\n  "
-            "(void)p, (void)e;\n",
-            index);
-  text_add(out, "  int right = 1\n");
-  source_add_lines(conditions, "      && ", out);
-  text_add(out, "      ;\n  return right && !wrong;\n}\n\n");
-}
-
-static void source_add_sizes(const struct text *sizes, size_t index, struct text *out) {
-  text_addf(
-      out,
-      "static void sizes_%zu(const problem_values *p, struct sizes *s) {\n  int *e = &s->failed;\n"
-      "  (void)p, (void)e;\n",
-      index);
-  source_add_lines(sizes, "  ", out);
-  text_add(out, "}\n\n");
 }
 
 static void add_code(const struct export_code *code, size_t serves, size_t sizes,
@@ -212,8 +164,22 @@ static bool add_codes(const struct exporter *x, struct text *out) {
   }
   text_add(out,
            "/* ---- Variants: the problems each is right for, and its sizes there ---- */\n\n");
-  for (size_t i = 0; i < serves.count; i++) add_serves(&serves.list[i], i, out);
-  for (size_t i = 0; i < sizes.count; i++) source_add_sizes(&sizes.list[i], i, out);
+  for (size_t i = 0; i < serves.count; i++) {
+    text_addf(out,
+              "static int serves_%zu(const problem_values *p) {\n  int wrong = 0, *e = &wrong;\n"
+              "  (void)p, (void)e;\n  int right = 1\n",
+              i);
+    source_add_lines(serves.list[i], "      && ", out);
+    text_add(out, "      ;\n  return right && !wrong;\n}\n\n");
+  }
+  for (size_t i = 0; i < sizes.count; i++) {
+    text_addf(out,
+              "static void sizes_%zu(const problem_values *p, struct sizes *s) {\n"
+              "  int *e = &s->failed;\n  (void)p, (void)e;\n",
+              i);
+    source_add_lines(sizes.list[i], "  ", out);
+    text_add(out, "}\n\n");
+  }
   text_add(out, "static const struct code codes[] = {\n");
   for (size_t i = 0; i < x->code_count && done; i++) {
     conditions_of(&x->codes[i], &conditions);
@@ -223,8 +189,8 @@ static bool add_codes(const struct exporter *x, struct text *out) {
   text_add(out, "};\n\n");
   done = done && !conditions.failed;
   text_free(&conditions);
-  free_bodies(&serves);
-  free_bodies(&sizes);
+  array_free_texts(serves.list, serves.count);
+  array_free_texts(sizes.list, sizes.count);
   return done;
 }
 
@@ -281,19 +247,18 @@ static void source_add_tuned(const struct exporter *x, struct text *out) {
   text_add(out, "    {0, 0},\n};\n\n");
 }
 
-static void add_rule(const struct export_portfolio *p, size_t index, struct text *out) {
-  text_addf(out,
-            "static long long rule_%zu(const problem_values *p, double *times) {\n"
-            "  int wrong = 0, *e = &wrong;\n  (void)p, (void)e;\n%s  const long long least = "
-            "least_of(times, %zu);\n  (void)least;\n"
-            "  const long long says = %s;\n  return wrong ? -1 : says;\n}\n\n",
-            index, text_get(&p->times), p->count, text_get(&p->rule));
-}
-
 static void source_add_portfolios(const struct exporter *x, struct text *out) {
   text_add(out, "/* ---- Portfolios: few variants for all sizes, and the rule that says which "
                 "serves which ---- */\n\n");
-  for (size_t i = 0; i < x->portfolio_count; i++) add_rule(&x->portfolios[i], i, out);
+  for (size_t i = 0; i < x->portfolio_count; i++) {
+    const struct export_portfolio *p = &x->portfolios[i];
+    text_addf(out,
+              "static long long rule_%zu(const problem_values *p, double *times) {\n"
+              "  int wrong = 0, *e = &wrong;\n  (void)p, (void)e;\n%s  const long long least = "
+              "least_of(times, %zu);\n  (void)least;\n"
+              "  const long long says = %s;\n  return wrong ? -1 : says;\n}\n\n",
+              i, text_get(&p->times), p->count, text_get(&p->rule));
+  }
   text_add(out, "static const size_t member_codes[] = {");
   for (size_t i = 0; i < x->member_code_count; i++) text_addf(out, "%zu, ", x->member_codes[i]);
   text_add(out, "0};\nstatic const struct member members[] = {");
@@ -318,7 +283,7 @@ static void source_add_classes(const struct exporter *x, struct text *out) {
   text_add(out, "static const char *const classes[] = {\n");
   for (size_t i = 0; i < x->class_count; i++) {
     text_add(out, "    ");
-    export_quote(text_get(&x->classes[i]), out);
+    export_quote(x->classes[i], out);
     text_add(out, ",\n");
   }
   text_add(out, "};\n\n");
@@ -388,17 +353,13 @@ static double farthest(double distance) {
   return ratio;
 }
 
-static const struct policy_bucket *bucket_of(const struct config *config, size_t problem) {
-  for (size_t i = 0; i < config->policy.bucket_count; i++)
-    if (config->policy.buckets[i].problem == problem) return &config->policy.buckets[i];
-  return NULL;
-}
-
 static void add_buckets(const struct config *config, struct text *out) {
   struct text rows = {0};
   for (size_t i = 0; i < config->problem_count; i++) {
-    const struct policy_bucket *bucket = bucket_of(config, i);
+    const struct policy_bucket *bucket = NULL;
     if (!config_is_size(config, i)) continue;
+    for (size_t b = 0; b < config->policy.bucket_count && !bucket; b++)
+      if (config->policy.buckets[b].problem == i) bucket = &config->policy.buckets[b];
     if (!bucket) {
       text_add(&rows, "    {NULL, 0},\n");
       continue;
@@ -451,24 +412,21 @@ static void add_kinds(const struct config *config, struct text *out) {
   text_add(out, "};\n\n");
 }
 
-static const char *field_type(const struct config *config, size_t problem) {
+static void add_field_table(const struct config *config, struct text *out) {
   static const char *const types[] = {[VALUE_BOOL] = "FIELD_FLAG",
                                       [VALUE_INT] = "FIELD_WHOLE",
                                       [VALUE_FLOAT] = "FIELD_REAL",
                                       [VALUE_STRING] = "FIELD_WORD"};
-  return config_is_size(config, problem) ? "FIELD_SIZE"
-                                         : types[config->problems[problem].values[0].type];
-}
-
-static void add_field_table(const struct config *config, struct text *out) {
   text_addf(out, "enum { FIELDS = %zu };\nstatic const size_t field_count = FIELDS;\n",
             config->problem_count);
   text_add(out, "static const struct field fields[FIELDS + 1] = {\n");
   for (size_t i = 0; i < config->problem_count; i++) {
     const char *name = config->problems[i].name;
+    const char *type =
+        config_is_size(config, i) ? "FIELD_SIZE" : types[config->problems[i].values[0].type];
     text_addf(out,
               "    {\"%s\", %s, offsetof(problem_values, %s), sizeof ((problem_values *)0)->%s},\n",
-              name, field_type(config, i), name, name);
+              name, type, name, name);
   }
   text_add(out, "    {NULL, FIELD_SIZE, 0, 0},\n};\n\n");
 }
@@ -555,9 +513,27 @@ static int source_fill(const struct exporter *x, const char *path, const char *m
 }
 
 int export_header(const struct exporter *x, struct text *out, cugen_error *err) {
+  static const char *const types[] = {[VALUE_BOOL] = "int ",
+                                      [VALUE_INT] = "long long ",
+                                      [VALUE_FLOAT] = "double ",
+                                      [VALUE_STRING] = "const char *"};
   const struct config *config = x->base->lookup.config;
   struct text fields = {0}, init = {0};
-  for (size_t i = 0; i < config->problem_count; i++) add_field(&config->problems[i], &fields);
+  for (size_t i = 0; i < config->problem_count; i++) {
+    const struct config_problem *problem = &config->problems[i];
+    const enum value_type type = problem->values[0].type;
+    text_addf(&fields, "  %s%s;", types[type], problem->name);
+    if (type == VALUE_BOOL) text_add(&fields, " /* 0 or 1 */");
+    if (type == VALUE_STRING && problem->listed) {
+      text_add(&fields, " /* ");
+      for (size_t k = 0; k < problem->value_count; k++) {
+        text_add(&fields, k ? ", " : "");
+        value_print(problem->values[k], &fields);
+      }
+      text_add(&fields, " */");
+    }
+    text_add_char(&fields, '\n');
+  }
   if (!config->problem_count)
     text_add(&fields, "  int none; /* the kernel has only one problem */\n");
   text_add(&init, "#define ");
