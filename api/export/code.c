@@ -448,6 +448,7 @@ static int put_scalar(struct coder *c, const struct config_argument *declared,
 /* Appends a struct. The struct's buffers say in which field their addresses are. */
 static int put_struct(struct coder *c, const struct config_argument *declared,
                       const struct kernel_argument *argument, struct text *out) {
+  static const unsigned char zero[8] = {0};
   int status = CUGEN_OK;
   text_addf(out, "structure(s, %d);\n", argument->struct_bytes);
   for (int i = 0; i < declared->field_count && !status; i++) {
@@ -456,13 +457,15 @@ static int put_struct(struct coder *c, const struct config_argument *declared,
     struct kernel_argument number = {.dtype = field->dtype, .value = value_int(0)};
     if (!field->dtype) continue;
     text_addf(out, "field(s, %d);\n", field->offset);
-    if (!field->value && !c->spec->arguments[field->buffer].absent) {
+    if (field->value) {
+      status = expr_eval(field->value, c->slots, &number.value, c->err);
+      if (!status) status = put_scalar(c, &as_scalar, &number, out);
+    } else if (c->spec->arguments[field->buffer].absent) {
+      put_bits(&number, zero, out);
+    } else {
       text_addf(out, "pitch(s, \"%s\", %d, %zu);\n", field->dtype->name, field->dtype->bytes,
                 field->buffer);
-      continue;
     }
-    if (field->value) status = expr_eval(field->value, c->slots, &number.value, c->err);
-    if (!status) status = put_scalar(c, &as_scalar, &number, out);
   }
   return status;
 }
