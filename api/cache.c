@@ -150,16 +150,28 @@ static int cache_take_filter(cugen *lib, struct cache *cache, const cugen_cache_
 
 /* ---- Listing -------------------------------------------------------------------------------- */
 
-static int list_sets(cugen *lib, struct cache *cache, const struct meant *meant,
-                     struct listing *listing, size_t *count, cugen_error *err) {
+cugen_cache_kind api_cache_parse(const char *text) {
+  return cache_parse(text);
+}
+
+int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out,
+                   size_t *count, cugen_error *error) {
+  struct cache *cache;
+  struct meant meant = {0};
+  struct listing *listing = NULL;
   struct set_best best = {.lib = lib};
-  int status = cache_spaces(cache, &listing->sets, &listing->count, err);
-  for (size_t i = 0; i < listing->count && !status; i++) {
+  *out = NULL, *count = 0;
+  int status = api_cache_to_read(lib, &cache, error);
+  if (!status) status = cache_take_filter(lib, cache, filter, &meant, error);
+  if (!status) listing = kept_renew(&lib->sets, sizeof *listing, clear_listing, error);
+  if (!status && !listing) status = CUGEN_ERROR_MEMORY;
+  if (!status) status = cache_spaces(cache, &listing->sets, &listing->count, error);
+  for (size_t i = 0; !status && i < listing->count; i++) {
     cugen_cache_set set = listing->sets[i];
     const struct cache_key key = {
         .device = set.device, .config = set.config, .problem = set.problem, .options = set.options};
-    if (!cache_filter_takes(&meant->filter, &key)) continue;
-    status = set_best_find(&best, &set, err);
+    if (!cache_filter_takes(&meant.filter, &key)) continue;
+    status = set_best_find(&best, &set, error);
     const struct record_options said = record_options_parse(set.options);
     if (said.kind == OPTIONS_MEASURED) {
       memcpy(set.arch, said.arch, sizeof set.arch);
@@ -172,50 +184,8 @@ static int list_sets(cugen *lib, struct cache *cache, const struct meant *meant,
     listing->sets[(*count)++] = set;
   }
   set_best_close(&best);
-  return status;
-}
-
-cugen_cache_kind api_cache_parse(const char *text) {
-  return cache_parse(text);
-}
-
-int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out,
-                   size_t *count, cugen_error *error) {
-  struct cache *cache;
-  struct meant meant = {0};
-  struct listing *listing = NULL;
-  *out = NULL, *count = 0;
-  int status = api_cache_to_read(lib, &cache, error);
-  if (!status) status = cache_take_filter(lib, cache, filter, &meant, error);
-  if (!status) listing = kept_renew(&lib->sets, sizeof *listing, clear_listing, error);
-  if (!status && !listing) status = CUGEN_ERROR_MEMORY;
-  if (!status) status = list_sets(lib, cache, &meant, listing, count, error);
   meant_free(&meant);
   if (!status) *out = listing->sets;
-  return status;
-}
-
-static int cache_list_portfolios(struct cache *cache, const struct meant *meant,
-                                 struct portfolio_holdings *out, cugen_error *err) {
-  struct cache_portfolio *all;
-  size_t count;
-  int status = cache_portfolios(cache, NULL, &all, &count, err);
-  for (size_t i = 0; i < count && !status; i++) {
-    const struct cache_key key = {.device = all[i].device,
-                                  .config = all[i].config,
-                                  .problem = all[i].class,
-                                  .options = all[i].options};
-    struct portfolio_holding *h = NULL;
-    if (!cache_filter_takes(&meant->filter, &key)) continue;
-    h = portfolio_holding_add(out, err);
-    if (!h) status = CUGEN_ERROR_MEMORY;
-    if (!status) status = portfolio_body_parse(all[i].body, &h->body, err);
-    if (status) break;
-    h->kept = all[i];
-    all[i] = (struct cache_portfolio){0};
-    portfolio_publish(h, &out->out[out->count - 1]);
-  }
-  cache_portfolios_free(all, count);
   return status;
 }
 
@@ -223,15 +193,32 @@ int api_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cug
                          size_t *count, cugen_error *error) {
   struct cache *cache;
   struct meant meant = {0};
-  struct portfolio_holdings *h = NULL;
+  struct portfolio_holdings *holdings = NULL;
+  struct cache_portfolio *all = NULL;
+  size_t all_count = 0;
   *out = NULL, *count = 0;
   int status = api_cache_to_read(lib, &cache, error);
   if (!status) status = cache_take_filter(lib, cache, filter, &meant, error);
-  if (!status) h = kept_renew(&lib->portfolios, sizeof *h, portfolio_holdings_clear, error);
-  if (!status && !h) status = CUGEN_ERROR_MEMORY;
-  if (!status) status = cache_list_portfolios(cache, &meant, h, error);
+  if (!status)
+    holdings = kept_renew(&lib->portfolios, sizeof *holdings, portfolio_holdings_clear, error);
+  if (!status && !holdings) status = CUGEN_ERROR_MEMORY;
+  if (!status) status = cache_portfolios(cache, NULL, &all, &all_count, error);
+  for (size_t i = 0; i < all_count && !status; i++) {
+    const struct cache_key key = {.device = all[i].device,
+                                  .config = all[i].config,
+                                  .problem = all[i].class,
+                                  .options = all[i].options};
+    if (!cache_filter_takes(&meant.filter, &key)) continue;
+    struct portfolio_holding *h = portfolio_holding_add(holdings, error);
+    status = h ? portfolio_body_parse(all[i].body, &h->body, error) : CUGEN_ERROR_MEMORY;
+    if (status) break;
+    h->kept = all[i];
+    all[i] = (struct cache_portfolio){0};
+    portfolio_publish(h, &holdings->out[holdings->count - 1]);
+  }
+  cache_portfolios_free(all, all_count);
   meant_free(&meant);
-  if (!status) *out = h->out, *count = h->count;
+  if (!status) *out = holdings->out, *count = holdings->count;
   return status;
 }
 

@@ -15,19 +15,6 @@
 
 static const char copy_config[] = "peak_copy", fma_config[] = "peak_fma";
 
-/* Returns the type of the first output, in which the kernel is taken to compute; f32 if there is
-   none. */
-static const struct dtype *compute_dtype(cugen_kernel *k) {
-  for (size_t i = 0; i < k->lookup.config->argument_count; i++) {
-    cugen_argument_info info;
-    cugen_argument_kind kind = k->lookup.config->arguments[i].kind;
-    if ((kind == CUGEN_ARGUMENT_OUTPUT || kind == CUGEN_ARGUMENT_INOUT) &&
-        cugen_kernel_argument(k, i, &info, NULL) == CUGEN_OK)
-      return dtype_find(info.dtype);
-  }
-  return &dtype_table[DTYPE_f32];
-}
-
 /* Adds the rates that were measured on the kernel's device, of copying and of multiply-adds of that
    type. */
 static int explain_add_measured(cugen_kernel *k, const struct dtype *dtype, cugen_ceilings *out,
@@ -50,10 +37,19 @@ static int explain_add_measured(cugen_kernel *k, const struct dtype *dtype, cuge
 }
 
 int api_kernel_ceilings(cugen_kernel *k, cugen_ceilings *out, cugen_error *error) {
+  const struct config *config = k->lookup.config;
   const char *products = NULL;
   int status = api_products(k, &products, error);
-  const struct dtype *named = products ? dtype_find(products) : NULL,
-                     *dtype = named ? named : compute_dtype(k);
+  /* Without products, the kernel is taken to compute in the type of its first output, or in f32. */
+  const struct dtype *dtype = products ? dtype_find(products) : NULL;
+  for (size_t i = 0; i < config->argument_count && !dtype; i++) {
+    const cugen_argument_kind kind = config->arguments[i].kind;
+    cugen_argument_info info;
+    if ((kind == CUGEN_ARGUMENT_OUTPUT || kind == CUGEN_ARGUMENT_INOUT) &&
+        cugen_kernel_argument(k, i, &info, NULL) == CUGEN_OK)
+      dtype = dtype_find(info.dtype);
+  }
+  if (!dtype) dtype = &dtype_table[DTYPE_f32];
   *out = roofline_peak(&k->lookup.device, dtype);
   out->dtype = products ? products : dtype->name;
   if (products) out->tensor_flops_peak = roofline_tensor_flops(&k->lookup.device, products);

@@ -10,23 +10,19 @@ static void judgement_add_values(const struct value *values, size_t count, struc
   text_add_char(out, '\n');
 }
 
-static void judgement_add_rules(const struct config *config, struct text *out) {
+int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cugen_error *err) {
+  struct text text = {0};
   for (size_t i = 0; i < config->problem_count; i++)
     judgement_add_values(config->problems[i].values,
-                         config->problems[i].listed ? config->problems[i].value_count : 0, out);
+                         config->problems[i].listed ? config->problems[i].value_count : 0, &text);
   for (size_t i = 0; i < config->implementation_count; i++) {
     const struct config_implementation *own = &config->implementations[i];
     for (size_t k = 0; k < own->requirement_count; k++)
-      text_addf(out, "%s\n", expr_text(own->requirements[k].expr));
+      text_addf(&text, "%s\n", expr_text(own->requirements[k].expr));
     for (size_t k = 0; k < own->restriction_count; k++)
-      text_addf(out, "%s\n", expr_text(own->restrictions[k].expr));
-    if (own->check) judgement_add_values(own->check, config->problem_count, out);
+      text_addf(&text, "%s\n", expr_text(own->restrictions[k].expr));
+    if (own->check) judgement_add_values(own->check, config->problem_count, &text);
   }
-}
-
-int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cugen_error *err) {
-  struct text text = {0};
-  judgement_add_rules(config, &text);
   text_add(&text, spec->proof_hash.hex);
   if (!text.failed) spec->proof_hash = hash_bytes(text_get(&text), text.length);
   text_add_n(&text, spec->hash.hex, strlen(spec->hash.hex));

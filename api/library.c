@@ -60,21 +60,6 @@ static int library_take(char **to, const char *option, const char *variable) {
   return from && *from && !*to ? CUGEN_ERROR_MEMORY : CUGEN_OK;
 }
 
-/* Takes $XDG_CACHE_HOME/cugen/cugen.db, else ~/.cache/cugen/cugen.db, else no file. */
-static int default_cache(char **to) {
-  struct text path = {0};
-  const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  if (xdg && *xdg == '/') /* the XDG specification requires an absolute path, and that other paths
-                             are ignored */
-    text_addf(&path, "%s/cugen/cugen.db", xdg);
-  else if (home && *home)
-    text_addf(&path, "%s/.cache/cugen/cugen.db", home);
-  else
-    text_add(&path, "none");
-  *to = text_take(&path);
-  return *to ? CUGEN_OK : CUGEN_ERROR_MEMORY;
-}
-
 static int library_take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
 #define X(member, option, variable)                                                                \
   if (library_take(&lib->member, o->option, variable)) return error_memory(err);
@@ -86,8 +71,20 @@ static int library_take_options(cugen *lib, const cugen_options *o, cugen_error 
   const char *slurm = getenv("SLURM_LOCALID");
   const long rank = slurm ? strtol(slurm, NULL, 10) : 0;
   lib->local_rank = rank > 0 && rank < INT_MAX ? (int)rank : 0;
-  if (!lib->cache_path && default_cache(&lib->cache_path)) return error_memory(err);
-  struct text name = {0};
+  struct text path = {0}, name = {0};
+  if (!lib->cache_path) {
+    /* $XDG_CACHE_HOME/cugen/cugen.db, else ~/.cache/cugen/cugen.db, else no file. The XDG
+       specification requires an absolute path, and that other paths are ignored. */
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (xdg && *xdg == '/')
+      text_addf(&path, "%s/cugen/cugen.db", xdg);
+    else if (home && *home)
+      text_addf(&path, "%s/.cache/cugen/cugen.db", home);
+    else
+      text_add(&path, "none");
+    lib->cache_path = text_take(&path);
+    if (!lib->cache_path) return error_memory(err);
+  }
   cache_name(lib->cache_path, &name);
   lib->cache_name = text_take(&name);
   return lib->cache_name ? CUGEN_OK : error_memory(err);

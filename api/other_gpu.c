@@ -37,26 +37,22 @@ double api_gpu_distance(const struct device_facts *a, const struct device_facts 
               other_gpu_ratio(bandwidth(a), bandwidth(b)));
 }
 
-/* Returns whether records of the device can serve: timed in the look-up's way, on another GPU of
-   the same compute capability. Fills in *other. */
-static bool other_gpu_serves(const struct lookup *l, struct other *other, const char *device,
-                             const char *options) {
-  struct device_description own = l->device;
-  other->read = record_options_parse(options);
-  if (strcmp(device, own.fingerprint) == 0 || other->read.kind != OPTIONS_MEASURED) return false;
-  if (other->read.measure != l->measure || !api_described(l->lib, device, &other->device))
-    return false;
-  if (!other->device.fingerprint[0]) return false;
-  other->same_model = strcmp(other->device.name, own.name) == 0;
-  other->distance = api_gpu_distance(&other->device.facts, &own.facts);
-  return other->device.facts.compute_capability == own.facts.compute_capability;
-}
-
+/* Adds the device if its records can serve: timed in the look-up's way, on another GPU of the same
+   compute capability. */
 static int other_gpu_visit(void *context, const char *device, const char *options,
                            cugen_error *err) {
   struct others *others = context;
-  struct other other = {.distance = 1};
-  if (!other_gpu_serves(others->lookup, &other, device, options)) return CUGEN_OK;
+  const struct lookup *l = others->lookup;
+  const struct device_description *own = &l->device;
+  struct other other = {.read = record_options_parse(options)};
+  if (strcmp(device, own->fingerprint) == 0 || other.read.kind != OPTIONS_MEASURED ||
+      other.read.measure != l->measure)
+    return CUGEN_OK;
+  if (!api_described(l->lib, device, &other.device) || !other.device.fingerprint[0] ||
+      other.device.facts.compute_capability != own->facts.compute_capability)
+    return CUGEN_OK;
+  other.same_model = strcmp(other.device.name, own->name) == 0;
+  other.distance = api_gpu_distance(&other.device.facts, &own->facts);
   if (!ARRAY_ROOM(others->all, others->count)) return error_memory(err);
   other.options = strdup(options);
   if (!other.options) return error_memory(err);

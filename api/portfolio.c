@@ -16,16 +16,6 @@ const char *portfolio_objective(const struct config *config) {
 
 /* ---- Finding portfolios --------------------------------------------------------------------- */
 
-/* own: accept portfolios that were learnt from this config file or from an unknown one; otherwise
-   portfolios of other files. */
-static bool portfolio_is_meant(const struct lookup *l, const struct cache_portfolio *p,
-                               const struct cache_key *class_key, bool own) {
-  uint64_t lacks;
-  return own == (!*p->origin || (l->origin && strcmp(p->origin, l->origin) == 0)) &&
-         strcmp(p->objective, portfolio_objective(l->config)) == 0 &&
-         cache_lacks(class_key, p->class, &lacks);
-}
-
 static void free_found(struct portfolio_found *found) {
   cache_portfolio_free(&found->kept);
   portfolio_body_free(&found->body);
@@ -43,15 +33,22 @@ static int portfolio_take(struct cache_portfolio *kept, struct portfolio_found *
   return CUGEN_OK;
 }
 
+/* own: finds portfolios that were learnt from this config file or from an unknown one; otherwise
+   portfolios of other files. */
 static int portfolio_find(const struct lookup *l, const struct cache_key *key, struct cache *cache,
                           const struct cache_key *class_key, bool own, struct portfolio_found **out,
                           size_t *count, cugen_error *err) {
   struct cache_portfolio *kept;
   size_t all;
   int status = cache_portfolios(cache, key, &kept, &all, err);
-  for (size_t i = 0; i < all && !status; i++)
-    if (portfolio_is_meant(l, &kept[i], class_key, own))
+  for (size_t i = 0; i < all && !status; i++) {
+    const char *origin = kept[i].origin;
+    const bool is_own = !*origin || (l->origin && strcmp(origin, l->origin) == 0);
+    uint64_t lacks;
+    if (is_own == own && strcmp(kept[i].objective, portfolio_objective(l->config)) == 0 &&
+        cache_lacks(class_key, kept[i].class, &lacks))
       status = portfolio_take(&kept[i], out, count, err);
+  }
   cache_portfolios_free(kept, all);
   return status;
 }
@@ -289,26 +286,13 @@ static void put_named(struct portfolio_order *order, const double *times, size_t
   order->named = true;
 }
 
-/* Evaluates the rule. *index: -1 if it has no value, as when a product of sizes overflows. */
-static int ask_rule(const struct asked *a, const struct expr *rule, int64_t *index,
-                    cugen_error *err) {
-  struct value value;
-  cugen_error ignored;
-  *index = -1;
-  if (expr_eval(rule, a->slots, &value, &ignored)) return CUGEN_OK;
-  if (value.type != VALUE_INT)
-    return error_set(err, CUGEN_ERROR_CONFIG, "the rule '%s' gives no whole number",
-                     expr_text(rule));
-  *index = value.integer;
-  return CUGEN_OK;
-}
-
 int portfolio_ask(const struct portfolio_body *body, const struct config *config,
                   const struct problem *problem, struct portfolio_order *out, cugen_error *err) {
   struct asked asked = {.body = body, .config = config};
   struct expr *rule;
   double times[PORTFOLIO_BODY_MOST_VARIANTS] = {INFINITY};
-  int64_t index = -1;
+  struct value value;
+  cugen_error ignored;
   *out = (struct portfolio_order){0};
   int status = portfolio_parse_rule(body->rule, config, &rule, err);
   if (status) return status;
@@ -322,9 +306,14 @@ int portfolio_ask(const struct portfolio_body *body, const struct config *config
     status = error_memory(err);
   }
   if (!status) status = portfolio_put_in_order(&asked, out, times, err);
-  if (!status) status = ask_rule(&asked, rule, &index, err);
-  if (!status && index >= 0 && index < (int64_t)body->count)
-    put_named(out, times, (size_t)index, body->doubted);
+  /* The rule may have no value, as when a product of sizes overflows. */
+  if (!status && expr_eval(rule, asked.slots, &value, &ignored) == CUGEN_OK) {
+    if (value.type != VALUE_INT)
+      status = error_set(err, CUGEN_ERROR_CONFIG, "the rule '%s' gives no whole number",
+                         expr_text(rule));
+    else if (value.integer >= 0 && value.integer < (int64_t)body->count)
+      put_named(out, times, (size_t)value.integer, body->doubted);
+  }
   expr_free(rule);
   free(asked.slots);
   for (size_t i = 0; i < MOST_CONDITIONS; i++) text_free(&asked.conditions[i].text);

@@ -191,27 +191,24 @@ static int list_serving(const struct lookup *l, enum portfolio_kind kind,
 /* ---- Serving -------------------------------------------------------------------------------- */
 
 /* Parses the portfolio and adds its limit to the rule, which names no variant beyond the limit. */
-static int make_body(const char *shipped, struct portfolio_body *out, cugen_error *err) {
+static int make_found(const struct lookup *l, const char *shipped, struct portfolio_shipped *out,
+                      cugen_error *err) {
+  struct device_description there;
   struct text rule = {0};
   size_t length = 0;
   const char *within = shipped_find_line(shipped, "within", &length),
              *body = strstr(shipped, "\n\n");
-  int status = portfolio_body_parse(body ? body + 2 : "", out, err);
+  int status = portfolio_body_parse(body ? body + 2 : "", &out->body, err);
   if (status) return status;
   text_add(&rule, "select(");
   text_add_n(&rule, within ? within : "false", length ? length : 5);
-  text_addf(&rule, ", %s, %zu)", out->rule, out->count);
-  free(out->rule);
-  out->rule = text_take(&rule);
-  return out->rule ? CUGEN_OK : error_memory(err);
-}
+  text_addf(&rule, ", %s, %zu)", out->body.rule, out->body.count);
+  free(out->body.rule);
+  out->body.rule = text_take(&rule);
+  if (!out->body.rule) return error_memory(err);
 
-static int make_found(const struct lookup *l, const char *shipped, struct portfolio_shipped *out,
-                      cugen_error *err) {
-  struct device_description there;
-  int status = make_body(shipped, &out->body, err);
-  char *device = status ? NULL : copy_line(shipped, "device", err);
-  if (!device) return status ? status : CUGEN_ERROR_MEMORY;
+  char *device = copy_line(shipped, "device", err);
+  if (!device) return CUGEN_ERROR_MEMORY;
   out->predicted = device_parse(device).predicted;
   out->device = strdup(device_parse(device).name);
   free(device);

@@ -5,33 +5,27 @@
 #include "runtime/plan.h"
 #include "source.h"
 
-static int chosen_variant(cugen_kernel *k, bool best, uint64_t *index, cugen_plan_choice *how,
-                          cugen_error *err) {
-  struct selection selection;
-  const struct lookup *l = &k->lookup;
-  int status = api_select(&k->lookup, best ? -1 : 0, false, &selection, err);
-  bool missing = best && selection.how == CUGEN_PLAN_DEFAULT;
-  *index = selection.index;
-  *how = selection.how;
-  api_selection_free(&selection);
-  if (status || !missing) return status;
-  return error_set(err, CUGEN_ERROR_USAGE,
-                   "nothing is remembered for %s %s on %s; run 'cugen tune' first, or name a "
-                   "variant ('cugen cache why' explains)",
-                   l->config->name, text_get(&k->problem_short), l->device.name);
-}
-
 /* *how: a variant that is named counts as pinned. */
 static int find_variant(cugen_kernel *k, const char *variant, uint64_t *index,
                         cugen_plan_choice *how, cugen_error *err) {
   struct lookup *l = &k->lookup;
+  struct selection selection;
   *how = CUGEN_PLAN_PINNED;
   int status = lookup_space(l, err);
   if (status) return status;
   if (space_valid(l->space) == 0) return space_explain_empty(l->space, err);
-  bool best = variant && strcmp(variant, "best") == 0;
-  return !variant || best ? chosen_variant(k, best, index, how, err)
-                          : space_find(l->space, variant, index, err);
+  const bool best = variant && strcmp(variant, "best") == 0;
+  if (variant && !best) return space_find(l->space, variant, index, err);
+
+  status = api_select(l, best ? -1 : 0, false, &selection, err);
+  *index = selection.index;
+  *how = selection.how;
+  api_selection_free(&selection);
+  if (status || !best || *how != CUGEN_PLAN_DEFAULT) return status;
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "nothing is remembered for %s %s on %s; run 'cugen tune' first, or name a "
+                   "variant ('cugen cache why' explains)",
+                   l->config->name, text_get(&k->problem_short), l->device.name);
 }
 
 int api_find_variant(cugen_kernel *k, const char *variant, uint64_t *index, cugen_error *err) {

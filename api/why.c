@@ -299,21 +299,6 @@ static struct near why_measure(struct why *why, const struct cache_space *space)
   return near;
 }
 
-/* Explains the best record of the set of records that `space` names. */
-static int explain_near(struct why *why, const struct cache_space *space, cugen_error *err) {
-  const struct cache_key key = {.device = space->device,
-                                .config = space->config,
-                                .problem = space->problem,
-                                .options = space->options,
-                                .objective = why->lookup->config->objective};
-  struct cache_record *records;
-  size_t count;
-  int status = lookup_records(why->lookup, &key, &records, &count, err);
-  if (!status && count) status = why_explain(why, space, &records[0], err);
-  records_free(records, count);
-  return status;
-}
-
 /* *total: number of sets of this kernel for other problems, devices or options. */
 static int explain_elsewhere(struct why *why, struct cache *cache, size_t *total,
                              cugen_error *err) {
@@ -327,8 +312,19 @@ static int explain_elsewhere(struct why *why, struct cache *cache, size_t *total
     if (strcmp(spaces[i].config, why->lookup->config->name) == 0 && spaces[i].records)
       near[*total] = why_measure(why, &spaces[i]), *total += near[*total].places > 0;
   if (near) qsort(near, *total, sizeof *near, why_by_nearness);
-  for (size_t i = 0; i < *total && !status && why->match_count < WHY_NEAREST; i++)
-    status = explain_near(why, near[i].space, err);
+  for (size_t i = 0; i < *total && !status && why->match_count < WHY_NEAREST; i++) {
+    const struct cache_space *space = near[i].space;
+    const struct cache_key key = {.device = space->device,
+                                  .config = space->config,
+                                  .problem = space->problem,
+                                  .options = space->options,
+                                  .objective = why->lookup->config->objective};
+    struct cache_record *records;
+    size_t found;
+    status = lookup_records(why->lookup, &key, &records, &found, err);
+    if (!status && found) status = why_explain(why, space, &records[0], err);
+    records_free(records, found);
+  }
   free(near);
   cache_spaces_free(spaces, count);
   return status;
