@@ -302,19 +302,17 @@ void exploration_close(struct exploration *e) {
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
-/* Returns false for a whole number other than the one with which the variant was verified. */
-static bool is_as_verified(const struct kernel_argument *a, const void *given) {
-  unsigned char packed[KERNEL_STRUCT_BYTES];
-  if (!given || a->absent || a->struct_bytes || a->dtype->floating) return true;
-  return element_pack(a->dtype, a->value, packed) &&
-         memcmp(packed, given, (size_t)a->dtype->bytes) == 0;
-}
-
 static bool can_take(const struct exploration *e, const struct memory *memory) {
   const bool gpu = e->device->ops->capabilities & DEVICE_EXECUTES_ON_GPU;
+  unsigned char packed[KERNEL_STRUCT_BYTES];
   for (size_t i = 0; i < e->own->argument_count; i++) {
     const struct kernel_argument *a = &e->own->arguments[i];
-    if (a->kind == CUGEN_ARGUMENT_SCALAR && !is_as_verified(a, memory[i].host)) return false;
+    const bool whole = a->kind == CUGEN_ARGUMENT_SCALAR && memory[i].host && !a->absent &&
+                       !a->struct_bytes && !a->dtype->floating;
+    /* A whole number must be the one with which the variant was verified. */
+    if (whole && (!element_pack(a->dtype, a->value, packed) ||
+                  memcmp(packed, memory[i].host, (size_t)a->dtype->bytes) != 0))
+      return false;
     if ((uintptr_t)memory[i].device % (gpu ? ALIGNED_GPU : ALIGNED_CPU)) return false;
   }
   return true;

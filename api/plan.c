@@ -253,25 +253,9 @@ static void capture_plan(const cugen_plan *p, double seconds, uint64_t opens, ui
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-/* Starts exploration if the options ask for it, the variant was tuned for this very problem, and no
-   earlier exploration has settled. */
-static int explore(cugen_kernel *k, const cugen_plan_options *options, bool settled, cugen_plan *p,
-                   cugen_error *err) {
-  static const double usual_share = 0.05;
-  const struct best_record *best = &p->selection.best;
-  const struct exploration_plan own = {.device = p->device,
-                                       .spec = &p->spec,
-                                       .record = &best->record,
-                                       .outputs = options->bitwise ? &best->record.outputs : NULL,
-                                       .share = options->explore_share > 0 ? options->explore_share
-                                                                           : usual_share};
-  if (!(options->flags & CUGEN_PLAN_EXPLORE) || settled || p->selection.how != CUGEN_PLAN_EXACT)
-    return CUGEN_OK;
-  return exploration_open(&k->lookup, &own, &p->exploration, err);
-}
-
 static int plan_open_parts(cugen_kernel *k, const cugen_plan_options *options,
                            const struct others *others, cugen_plan *p, cugen_error *err) {
+  static const double usual_share = 0.05;
   bool settled = false;
   int status = plan_open_device(k, options, p, err);
   if (!status) status = plan_choose(k, options, &p->selection, err);
@@ -286,7 +270,18 @@ static int plan_open_parts(cugen_kernel *k, const cugen_plan_options *options,
   if (!status) status = plan_expand(&k->lookup, p, err);
   if (!status) status = api_write_choice(&k->lookup, &p->spec, &p->choice, err);
   if (!status) status = plan_load(&k->lookup, others, p, err);
-  if (!status) status = explore(k, options, settled, p, err);
+  /* A variant is explored if it was tuned for this very problem, and no earlier exploration has
+     settled. */
+  if (!status && options->flags & CUGEN_PLAN_EXPLORE && !settled && how == CUGEN_PLAN_EXACT) {
+    const struct cache_record *record = &p->selection.best.record;
+    const double share = options->explore_share;
+    const struct exploration_plan own = {.device = p->device,
+                                         .spec = &p->spec,
+                                         .record = record,
+                                         .outputs = options->bitwise ? &record->outputs : NULL,
+                                         .share = share > 0 ? share : usual_share};
+    status = exploration_open(&k->lookup, &own, &p->exploration, err);
+  }
   if (!status) status = plan_describe(k, p, err);
   if (status) return status;
   p->capture = k->lookup.lib->capture;

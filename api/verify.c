@@ -110,21 +110,6 @@ static int name_problem(const struct proof *p, const struct problem *problem,
   return CUGEN_OK;
 }
 
-/* Runs the variant at one of the sizes at which it is checked. */
-static int run_on(struct proof *p, const struct check_problem *problem, uint64_t index,
-                  struct cache_record *got, cugen_error *err) {
-  const struct measure_options once = {.samples = 1};
-  const double asked = p->options->variant_timeout > 0 ? p->options->variant_timeout : most_run;
-  p->target.problem = &problem->problem;
-  p->target.space = problem->space;
-  int status = trial_run(p->trial, index, asked, &once, got, err);
-  if (!status && cache_record_is_refuted(got)) {
-    status = name_problem(p, &problem->problem, got, err);
-    if (status) cache_record_free(got);
-  }
-  return status;
-}
-
 /* ---- The verdict ---------------------------------------------------------------------------- */
 
 /* Notes the first line of the reason that is not a heading ("In function 'k':"), in a form that
@@ -241,14 +226,23 @@ static int take_run(struct proof *p, const struct check_list *list, size_t numbe
    sizes. */
 static int run_list(struct proof *p, const struct check_list *list, struct cache_record *record,
                     cugen_error *err) {
+  const struct measure_options once = {.samples = 1};
+  const double timeout = p->options->variant_timeout > 0 ? p->options->variant_timeout : most_run;
   struct text sizes = {0};
   size_t right = 0;
   bool over = false;
   int status = CUGEN_OK;
   for (size_t i = 0; i < list->run_count && !over && !status; i++) {
     const struct check_run *run = &list->runs[i];
+    const struct check_problem *at = &list->problems[run->problem];
     struct cache_record got;
-    status = run_on(p, &list->problems[run->problem], run->index, &got, err);
+    p->target.problem = &at->problem;
+    p->target.space = at->space;
+    status = trial_run(p->trial, run->index, timeout, &once, &got, err);
+    if (!status && cache_record_is_refuted(&got)) {
+      status = name_problem(p, &at->problem, &got, err);
+      if (status) cache_record_free(&got);
+    }
     if (status && i > 0 && status != CUGEN_ERROR_MEMORY &&
         !p->stopped) { /* the size's data cannot be made, or no time is left */
       status = CUGEN_OK;
