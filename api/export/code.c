@@ -470,15 +470,6 @@ static int put_struct(struct coder *c, const struct config_argument *declared,
   return status;
 }
 
-static int code_put_argument(struct coder *c, const struct config_argument *declared,
-                             const struct kernel_argument *argument, struct text *out) {
-  static const unsigned char zero[8] = {0};
-  code_pin(c, declared->dtype.expr);
-  if (argument->absent) return put_bits(argument, zero, out), CUGEN_OK;
-  if (declared->kind != CUGEN_ARGUMENT_SCALAR) return put_buffer(c, declared, argument, out);
-  return (argument->struct_bytes ? put_struct : put_scalar)(c, declared, argument, out);
-}
-
 /* ---- Loops ---------------------------------------------------------------------------------- */
 
 /* Appends a parameter of a launch; a value of the launch's own becomes one more scalar. parameter:
@@ -611,32 +602,28 @@ static int put_loop(struct coder *c, const struct config_loop *loop, size_t *fir
 
 static int code_put_arguments(struct coder *c, const struct config_implementation *implementation,
                               struct text *out) {
+  static const unsigned char zero[8] = {0};
   int status = CUGEN_OK;
   for (size_t i = 0; i < c->config->argument_count && !status; i++) {
     const struct config_argument *declared = &c->config->arguments[i];
     const struct config_tensor *tensor = tensor_of(c->config, implementation, declared);
-    status = code_put_argument(c, declared, &c->spec->arguments[i], out);
-    if (!status && c->spec->arguments[i].access == ACCESS_TENSOR)
-      status = put_tensor(c, implementation, tensor, &c->spec->arguments[i], out);
+    const struct kernel_argument *argument = &c->spec->arguments[i];
+    code_pin(c, declared->dtype.expr);
+    if (argument->absent)
+      put_bits(argument, zero, out);
+    else if (declared->kind != CUGEN_ARGUMENT_SCALAR)
+      status = put_buffer(c, declared, argument, out);
+    else if (argument->struct_bytes)
+      status = put_struct(c, declared, argument, out);
+    else
+      status = put_scalar(c, declared, argument, out);
+    if (!status && argument->access == ACCESS_TENSOR)
+      status = put_tensor(c, implementation, tensor, argument, out);
   }
   return status;
 }
 
 /* ---- A variant ------------------------------------------------------------------------------ */
-
-/* Returns the place of the variant among all combinations of its implementation, with the last
-   tunable varying fastest. */
-static uint64_t order_of(const struct variant *variant) {
-  uint64_t order = 0;
-  for (size_t i = 0; i < variant->implementation->tunable_count; i++) {
-    const struct config_tunable *tunable = &variant->implementation->tunables[i];
-    size_t at = 0;
-    while (at + 1 < tunable->value_count && !value_equal(tunable->values[at], variant->values[i]))
-      at++;
-    order = order * tunable->value_count + at;
-  }
-  return order;
-}
 
 static int fill_slots(struct coder *c, const struct variant *variant) {
   const struct lookup *l = c->lookup;
@@ -678,7 +665,14 @@ static int fill_code(struct coder *c, const struct variant *variant, struct expo
   out->variant = strdup(c->spec->variant);
   out->wide = config_wide_index(c->config, c->spec->arguments);
   out->implementation = (size_t)(variant->implementation - c->config->implementations);
-  out->order = order_of(variant);
+  /* The order counts all combinations of the tunables, the last of which varies fastest. */
+  for (size_t i = 0; i < implementation->tunable_count; i++) {
+    const struct config_tunable *tunable = &implementation->tunables[i];
+    size_t at = 0;
+    while (at + 1 < tunable->value_count && !value_equal(tunable->values[at], variant->values[i]))
+      at++;
+    out->order = out->order * tunable->value_count + at;
+  }
   bool failed = out->sizes.failed || out->conditions.failed || out->class.failed ||
                 out->label.failed || out->fixed.failed || !out->variant;
   return failed ? error_memory(c->err) : CUGEN_OK;

@@ -270,17 +270,6 @@ static void sort_defaults(struct exporter *x) {
     }
 }
 
-static int collect_classes(struct exporter *x, cugen_error *err) {
-  for (size_t i = 0; i < x->code_count; i++) {
-    const char *label = text_get(&x->codes[i].label);
-    size_t at = 0;
-    while (at < x->class_count && strcmp(x->classes[at], label) != 0) at++;
-    if (at == x->class_count && !array_add_text(&x->classes, &x->class_count, label))
-      return error_memory(err);
-  }
-  return CUGEN_OK;
-}
-
 /* Adds the tuned problems and the portfolios of a device, as far as the options ask for them; none
    if a variant is named, or if the device stands for others. */
 static int collect_add_measured(struct exporter *x, size_t device, cugen_error *err) {
@@ -337,7 +326,13 @@ int export_collect(struct exporter *x, cugen_error *err) {
   for (size_t i = 0; i < x->device_count && !status; i++) status = add_rest(x, i, err);
   if (status) return status;
   sort_defaults(x);
-  status = collect_classes(x, err);
+  for (size_t i = 0; i < x->code_count && !status; i++) {
+    const char *label = text_get(&x->codes[i].label);
+    size_t at = 0;
+    while (at < x->class_count && strcmp(x->classes[at], label) != 0) at++;
+    if (at == x->class_count && !array_add_text(&x->classes, &x->class_count, label))
+      status = error_memory(err);
+  }
   if (!status && !x->code_count) { /* explains why nothing is exported */
     struct lookup *l = &x->devices[0].lookup;
     status = lookup_set_problem(l, &x->base->problem, err);

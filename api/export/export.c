@@ -250,20 +250,11 @@ static int export_resolve(const char *folder, struct text *out, cugen_error *err
   return status || !out->failed ? status : error_memory(err);
 }
 
-/* Checks the folder before anything is compiled, because compiling takes a while. */
-static int check_folder(const char *folder, struct text *real, cugen_error *err) {
-  struct file none[FILES] = {0};
-  struct place place = {0};
-  int status = export_resolve(folder, real, err);
-  if (!status) status = export_look(text_get(real), none, &place, err);
-  text_free(&place.foreign);
-  return status;
-}
-
 int api_kernel_export(cugen_kernel *k, const cugen_export_options *options, const char *folder,
                       cugen_export_result *result, cugen_error *error) {
   static const cugen_export_options defaults = {0};
   struct file files[FILES] = {0};
+  struct place place = {0};
   struct text real = {0};
   cugen_export_result ignored;
   cugen_error own = {0};
@@ -276,7 +267,10 @@ int api_kernel_export(cugen_kernel *k, const cugen_export_options *options, cons
   text_clear(&k->export_notes);
   export_name(k->lookup.config, &k->export_name);
   int status = export_check_options(options, folder, error);
-  if (!status) status = check_folder(folder, &real, error);
+  if (!status) status = export_resolve(folder, &real, error);
+  /* The folder is looked at before anything is compiled, because compiling takes a while. */
+  if (!status) status = export_look(text_get(&real), files, &place, error);
+  text_free(&place.foreign);
   if (!status) status = api_cache(k->lookup.lib, &x.cache, error);
   if (!status) status = export_collect(&x, error);
   if (!status) status = make_files(&x, files, error);

@@ -279,16 +279,6 @@ static void source_add_portfolios(const struct exporter *x, struct text *out) {
   text_add(out, "    {.device = 0},\n};\n\n");
 }
 
-static void source_add_classes(const struct exporter *x, struct text *out) {
-  text_add(out, "static const char *const classes[] = {\n");
-  for (size_t i = 0; i < x->class_count; i++) {
-    text_add(out, "    ");
-    export_quote(x->classes[i], out);
-    text_add(out, ",\n");
-  }
-  text_add(out, "};\n\n");
-}
-
 /* ---- Problems ------------------------------------------------------------------------------- */
 
 static void add_sizes_of(const struct config *config, struct text *out) {
@@ -442,7 +432,13 @@ static bool add_tables(const struct exporter *x, struct text *out) {
   bool done = add_codes(x, out);
   source_add_tuned(x, out);
   source_add_portfolios(x, out);
-  source_add_classes(x, out);
+  text_add(out, "static const char *const classes[] = {\n");
+  for (size_t i = 0; i < x->class_count; i++) {
+    text_add(out, "    ");
+    export_quote(x->classes[i], out);
+    text_add(out, ",\n");
+  }
+  text_add(out, "};\n\n");
   add_policy(x, out);
   return done;
 }
