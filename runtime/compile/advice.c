@@ -86,21 +86,18 @@ static void add_missing(const struct advice *advice, const char *header, struct 
 
 /* ---- Headers that the cpu device lacks ------------------------------------------------------ */
 
-/* Returns whether the toolkit's header needs the GPU's compiler, by the beginning of its name. */
-static bool is_for_gpus(const char *header) {
-  static const char *const families[] = {
-      "cooperative_groups", "cub/",    "cuda/", "thrust/", "nv/", "curand", "cublas",
-      "cuComplex.h",        "cusolver"};
-  for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-    if (strncmp(header, families[i], strlen(families[i])) == 0) return true;
-  return false;
-}
-
 /* Replaces the diagnostic if the cpu device lacks the header, because the host compiler's message
    does not help; else returns false. */
 static bool refuse_for_gpus(struct advice *advice, const char *path, int line, const char *header,
                             struct text *out) {
-  if (!advice->cpu || !is_for_gpus(header)) return false;
+  /* beginnings of the names of the toolkit's headers that need the GPU's compiler */
+  static const char *const families[] = {
+      "cooperative_groups", "cub/",    "cuda/", "thrust/", "nv/", "curand", "cublas",
+      "cuComplex.h",        "cusolver"};
+  bool lacks = false;
+  for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+    lacks |= strncmp(header, families[i], strlen(families[i])) == 0;
+  if (!advice->cpu || !lacks) return false;
   text_addf(
       out,
       "%s:%d: error: the cpu device does not have <%s>. Use a GPU, or predict for a described one "
@@ -231,7 +228,7 @@ static bool advise_constant(const struct advice *advice, const struct diagnostic
 
 /* Messages such as "ptxas error   : Entry function 'k' uses too much shared data (0x10000 bytes,
    0xc000 max)", which name no line. */
-static const struct limit {
+static const struct {
   const char *words;
   enum source_cause cause;
   const char *advice;
@@ -242,35 +239,32 @@ static const struct limit {
                ": give the array to dynamic shared memory, whose bytes 'shared' sets in the "
                "config; of a static one, sm_90a, sm_100a, sm_103a and sm_110a take up to 227 KiB, "
                "sm_120a and sm_121a 99 KiB, all others 48 KiB"}};
+enum { LIMITS = sizeof limits / sizeof *limits };
 
-static const struct limit *advice_find_limit(const char *line, size_t length) {
-  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-    if (memmem(line, length, limits[i].words, strlen(limits[i].words))) return &limits[i];
-  return NULL;
-}
-
-static void advice_add_limit(struct advice *advice, const struct limit *limit, const char *line,
-                             size_t length, struct text *out) {
+/* Returns false if the line is no such message. */
+static bool advice_add_limit(struct advice *advice, const char *line, size_t length,
+                             struct text *out) {
   const struct compile_request *request = advice->request;
   struct text file = {0};
+  size_t which = 0;
   int number = 0;
+  while (which < LIMITS && !memmem(line, length, limits[which].words, strlen(limits[which].words)))
+    which++;
+  if (which == LIMITS) return false;
   if (source_place(request->source, request->entry_count == 1 ? request->entries[0] : NULL,
-                   limit->cause, &file, &number)) {
+                   limits[which].cause, &file, &number)) {
     text_addf(out, "%s:%d: ", text_get(&file), number);
     error_place(&advice->where, text_get(&file), number);
   }
   text_add_n(out, line, length);
-  text_add(out, limit->advice);
+  text_add(out, limits[which].advice);
   advice->given = true;
   out->failed |= file.failed;
   text_free(&file);
+  return true;
 }
 
 /* ---- Whole diagnostics ---------------------------------------------------------------------- */
-
-static bool is_error(const char *line, size_t length) {
-  return memmem(line, length, "error: ", strlen("error: ")) != NULL;
-}
 
 /* Adds a diagnostic in a file that is not part of the source. */
 static void add_foreign(struct advice *advice, const struct diagnostic *d, const char *line,
@@ -305,6 +299,9 @@ static void advice_add_own(struct advice *advice, const struct diagnostic *d, co
                            size_t length, struct text *out) {
   struct text header = {0}, name = {0};
   struct blamed_function function;
+  /* A place in the prologue is not noted, because its path is no file. */
+  if (strcmp(text_get(&d->path), advice->request->name) != 0)
+    error_place(&advice->where, text_get(&d->path), d->line);
   const bool missing = missing_header(line, length, &header);
   if (missing && refuse_for_gpus(advice, text_get(&d->path), d->line, text_get(&header), out)) {
     text_free(&header);
@@ -367,15 +364,6 @@ static void add_entry(struct advice *advice, int number, const char *line, size_
 /* most bytes of a diagnostic */
 enum { LINE_MOST = 1000 };
 
-/* Returns whether the diagnostic is in one of the source's own files, and notes the place. A place
-   in the prologue is not noted, because its path, request->name, is no file. */
-static bool note_own(struct advice *advice, const struct diagnostic *d) {
-  if (!blame_is_own(advice->request, text_get(&d->path))) return false;
-  if (strcmp(text_get(&d->path), advice->request->name) != 0)
-    error_place(&advice->where, text_get(&d->path), d->line);
-  return true;
-}
-
 void advice_add(struct advice *advice, const char *line, size_t length, const char *from,
                 struct text *out) {
   if (length > LINE_MOST) {
@@ -383,16 +371,15 @@ void advice_add(struct advice *advice, const char *line, size_t length, const ch
     /* a UTF-8 character stays whole */
     while (length && ((unsigned char)line[length] & 0xc0) == 0x80) length--;
   }
+  if (!advice->cpu && !advice->given && advice_add_limit(advice, line, length, out)) return;
   struct diagnostic d = {.line = 0};
   int number = -1;
-  const struct limit *limit = advice->cpu || advice->given ? NULL : advice_find_limit(line, length);
-  if (limit)
-    advice_add_limit(advice, limit, line, length, out);
-  else if (advice->given || !is_error(line, length) || !advice_take_apart(line, length, &d))
+  if (advice->given || !memmem(line, length, "error: ", strlen("error: ")) ||
+      !advice_take_apart(line, length, &d))
     text_add_n(out, line, length);
   else if ((number = entry_number(advice, &d, line, length)) >= 0)
     add_entry(advice, number, line, length, out);
-  else if (note_own(advice, &d))
+  else if (blame_is_own(advice->request, text_get(&d.path)))
     advice_add_own(advice, &d, line, length, out);
   else
     add_foreign(advice, &d, line, length, from, out);

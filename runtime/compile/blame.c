@@ -225,12 +225,6 @@ struct hunt {
 
 static bool reaches(struct hunt *hunt, const char *from, const char *name);
 
-/* Returns whether the line is `#include MACRO`, as in Thrust. */
-static bool is_computed(const char *at) {
-  at = after_include(at);
-  return at && text_is_word(*at);
-}
-
 static bool reaches_below(struct hunt *hunt, const char *path) {
   struct text content = {0}, header = {0};
   bool found = false;
@@ -239,7 +233,8 @@ static bool reaches_below(struct hunt *hunt, const char *path) {
     for (const char *at = text_get(&content); *at && !found;
          at += strcspn(at, "\n"), at += *at == '\n') {
       found = read_include(at, &header) && reaches(hunt, path, text_get(&header));
-      hunt->computed |= is_computed(at);
+      const char *what = after_include(at); /* a macro in Thrust */
+      hunt->computed |= what && text_is_word(*what);
     }
   text_free(&content);
   text_free(&header);

@@ -67,19 +67,14 @@ static void kept_mark(struct kept_images *kept, const struct hash *key) {
   kept->all = image;
 }
 
-/* Waits briefly, so that the caller can check for a stop between the waits. */
-static void wait_a_moment(struct kept_images *kept) {
-  const struct timespec until = clock_after(0.05);
-  pthread_cond_timedwait(&kept->changed, &kept->mutex, &until);
-}
-
 bool kept_images_get(struct kept_images *kept, const struct hash *key,
                      const struct process_stop *stop, struct compiled *out) {
   bool found = false;
   pthread_mutex_lock(&kept->mutex);
   struct image *image = *kept_find(kept, key);
   while (image && !image->ready && !(stop->asked && stop->asked(stop->context))) {
-    wait_a_moment(kept);
+    const struct timespec until = clock_after(0.05); /* then the caller may have asked to stop */
+    pthread_cond_timedwait(&kept->changed, &kept->mutex, &until);
     image = *kept_find(kept, key);
   }
   if (!image)

@@ -82,21 +82,6 @@ static void toolkit_note(struct toolkit *toolkit, enum toolkit_part part, const 
             place);
 }
 
-static void look_for_nvrtc(struct toolkit *toolkit, const char *root) {
-  if (toolkit->nvrtc.length) return;
-  bool found = look_in(root, library_folders, nvrtc_names, false, &toolkit->nvrtc);
-  toolkit_note(toolkit, TOOLKIT_PART_NVRTC, "", root, found ? "found" : "not there");
-}
-
-static void look_for_headers(struct toolkit *toolkit, const char *root) {
-  static const char *const headers[] = {"cuda_fp16.h", NULL};
-  static const char *const core[] = {"cuda", NULL};
-  if (toolkit->include.length) return;
-  bool found = look_in(root, include_folders, headers, true, &toolkit->include);
-  if (found) look_in(root, core_folders, core, true, &toolkit->core);
-  toolkit_note(toolkit, TOOLKIT_PART_HEADERS, "", root, found ? "found" : "not there");
-}
-
 /* Returns a number that tells this build of a library from others, without loading the library: a
    hash of the file's size and first page, in which a linker puts the build ID and the sizes of all
    segments; 0: the file cannot be read. */
@@ -123,9 +108,18 @@ static void look_for_kernels(struct toolkit *toolkit, const char *root) {
 }
 
 static void toolkit_look_at(struct toolkit *toolkit, const char *root) {
+  static const char *const headers[] = {"cuda_fp16.h", NULL};
+  static const char *const core[] = {"cuda", NULL};
   if (!root || !*root) return;
-  look_for_nvrtc(toolkit, root);
-  look_for_headers(toolkit, root);
+  if (!toolkit->nvrtc.length) {
+    bool found = look_in(root, library_folders, nvrtc_names, false, &toolkit->nvrtc);
+    toolkit_note(toolkit, TOOLKIT_PART_NVRTC, "", root, found ? "found" : "not there");
+  }
+  if (!toolkit->include.length) {
+    bool found = look_in(root, include_folders, headers, true, &toolkit->include);
+    if (found) look_in(root, core_folders, core, true, &toolkit->core);
+    toolkit_note(toolkit, TOOLKIT_PART_HEADERS, "", root, found ? "found" : "not there");
+  }
   look_for_kernels(toolkit, root);
 }
 
@@ -168,16 +162,6 @@ static void look_beside_us(struct toolkit *toolkit) {
   text_free(&self);
 }
 
-static void look_with_loader(struct toolkit *toolkit) {
-  for (size_t i = 0; nvrtc_names[i] && !toolkit->nvrtc.length; i++) {
-    void *handle = dlopen(nvrtc_names[i], RTLD_LAZY | RTLD_LOCAL);
-    if (handle) text_add(&toolkit->nvrtc, nvrtc_names[i]);
-    toolkit_note(toolkit, TOOLKIT_PART_NVRTC, "the loader's ", nvrtc_names[i],
-                 handle ? "found" : "not there");
-    if (handle) dlclose(handle);
-  }
-}
-
 /* Looks in the folders that the loader searches: LD_LIBRARY_PATH and the system's. */
 static void look_with_loader_for_kernels(struct toolkit *toolkit) {
   Dl_serinfo size, *folders = NULL;
@@ -214,25 +198,24 @@ static void find_toolkit(struct toolkit *toolkit, const char *named) {
   toolkit_look_at(toolkit, "/usr/local/cuda");
   toolkit_look_at(toolkit, "/opt/cuda");
   toolkit_look_at(toolkit, "/usr");
-  look_with_loader(toolkit);
+  for (size_t i = 0; nvrtc_names[i] && !toolkit->nvrtc.length; i++) {
+    void *handle = dlopen(nvrtc_names[i], RTLD_LAZY | RTLD_LOCAL);
+    if (handle) text_add(&toolkit->nvrtc, nvrtc_names[i]);
+    toolkit_note(toolkit, TOOLKIT_PART_NVRTC, "the loader's ", nvrtc_names[i],
+                 handle ? "found" : "not there");
+    if (handle) dlclose(handle);
+  }
   look_with_loader_for_kernels(toolkit);
 }
 
-static bool look_for_compiler(struct toolkit *toolkit, const char *name) {
-  bool found = path_find_program(name, &toolkit->compiler);
-  toolkit_note(toolkit, TOOLKIT_PART_COMPILER, "", name, found ? "found" : "no such program");
-  return found;
-}
-
 static void find_compiler(struct toolkit *toolkit, const char *option) {
-  static const char *const usual[] = {"c++", "g++", "clang++", NULL};
   const char *named = option && *option ? option : getenv("CUGEN_CXX");
-  if (named && *named) {
-    look_for_compiler(toolkit, named);
-    return;
+  const char *const only[] = {named, NULL}, *const usual[] = {"c++", "g++", "clang++", NULL};
+  bool found = false;
+  for (const char *const *name = named && *named ? only : usual; *name && !found; name++) {
+    found = path_find_program(*name, &toolkit->compiler);
+    toolkit_note(toolkit, TOOLKIT_PART_COMPILER, "", *name, found ? "found" : "no such program");
   }
-  for (size_t i = 0; usual[i]; i++)
-    if (look_for_compiler(toolkit, usual[i])) return;
 }
 
 /* limit in bytes for toolkit->kept */
@@ -340,60 +323,41 @@ int toolkit_nvrtc_major(const struct toolkit *toolkit) {
   return version ? atoi(version + 4) : 0;
 }
 
-/* Returns N of libnvrtc-builtins.so.MAJOR.N if the folder has exactly one such file, else -1. */
-static int builtins_minor(const char *folder, int major) {
-  struct text path = {0};
-  int found = -1, count = 0;
-  for (int minor = 0; minor < 10; minor++) { /* CUDA_VERSION has one digit for the minor version */
+int toolkit_nvrtc_version(const struct toolkit *toolkit) {
+  const int major = toolkit_nvrtc_major(toolkit);
+  if (!major || !strchr(text_get(&toolkit->nvrtc), '/')) return 0;
+  struct text folder = {0}, path = {0};
+  int version = 0, count = 0;
+  path_folder(text_get(&toolkit->nvrtc), &folder);
+  /* CUDA_VERSION has one digit for the minor version. */
+  for (int minor = 0; minor < 10 && !folder.failed; minor++) {
     text_clear(&path);
-    text_addf(&path, "%s/libnvrtc-builtins.so.%d.%d", folder, major, minor);
+    text_addf(&path, "%s/libnvrtc-builtins.so.%d.%d", text_get(&folder), major, minor);
     if (path.failed || !file_exists(text_get(&path))) continue;
-    found = minor;
+    version = 1000 * major + 10 * minor;
     count++;
   }
-  text_free(&path);
-  return count == 1 ? found : -1;
-}
-
-int toolkit_nvrtc_version(const struct toolkit *toolkit) {
-  int major = toolkit_nvrtc_major(toolkit);
-  if (!major || !strchr(text_get(&toolkit->nvrtc), '/')) return 0;
-  struct text folder = {0};
-  path_folder(text_get(&toolkit->nvrtc), &folder);
-  int minor = folder.failed ? -1 : builtins_minor(text_get(&folder), major);
   text_free(&folder);
-  return minor < 0 ? 0 : 1000 * major + 10 * minor;
+  text_free(&path);
+  return count == 1 ? version : 0;
 }
 
 /* ---- Libraries ------------------------------------------------------------------------------ */
-
-/* Fills a slot with the table or the error. Later calls get the error again, except a lack of
-   memory. */
-static int fill_slot(const struct toolkit *toolkit, toolkit_loader *load,
-                     struct library_slot *slot) {
-  int status = load(toolkit, &slot->table, &slot->error);
-  slot->tried = status != CUGEN_ERROR_MEMORY;
-  if (status) free(slot->table), slot->table = NULL;
-  return status;
-}
 
 int toolkit_library(const struct toolkit *toolkit, enum toolkit_library which, toolkit_loader *load,
                     const void **table, cugen_error *err) {
   struct library_slot *slot = &toolkit->libraries->slots[which];
   pthread_mutex_lock(&toolkit->libraries->lock);
-  if (!slot->tried) slot->status = fill_slot(toolkit, load, slot);
+  if (!slot->tried) {
+    slot->status = load(toolkit, &slot->table, &slot->error);
+    slot->tried = slot->status != CUGEN_ERROR_MEMORY; /* a lack of memory may pass */
+    if (slot->status) free(slot->table), slot->table = NULL;
+  }
   const int status = slot->status;
   *table = slot->table;
   if (status) error_copy(err, &slot->error);
   pthread_mutex_unlock(&toolkit->libraries->lock);
   return status;
-}
-
-/* POSIX has object and function pointers of the same form, so dlsym's answer is stored as bytes. */
-static bool fill_symbol(void *handle, const struct toolkit_symbol *symbol, void *table) {
-  void *address = dlsym(handle, symbol->name);
-  memcpy((char *)table + symbol->offset, &address, sizeof address);
-  return address || !symbol->required;
 }
 
 int toolkit_load(const char *library, const struct toolkit_symbol *symbols, size_t count,
@@ -407,12 +371,15 @@ int toolkit_load(const char *library, const struct toolkit_symbol *symbols, size
       return error_set(err, CUGEN_ERROR_MISSING, "%s was not found", library);
     return error_set(err, CUGEN_ERROR_MISSING, "%s cannot be loaded: %s", library, why);
   }
-  for (size_t i = 0; i < count; i++)
-    if (!fill_symbol(handle, &symbols[i], table)) {
-      dlclose(handle);
-      return error_set(err, CUGEN_ERROR_MISSING, "%s is too old: it has no %s", library,
-                       symbols[i].name);
-    }
+  for (size_t i = 0; i < count; i++) {
+    /* POSIX has object and function pointers of the same form, so the answer is stored as bytes. */
+    void *address = dlsym(handle, symbols[i].name);
+    memcpy((char *)table + symbols[i].offset, &address, sizeof address);
+    if (address || !symbols[i].required) continue;
+    dlclose(handle);
+    return error_set(err, CUGEN_ERROR_MISSING, "%s is too old: it has no %s", library,
+                     symbols[i].name);
+  }
   return CUGEN_OK;
 }
 
