@@ -125,13 +125,6 @@ static void add_idle(struct compilers *c, struct child *child) {
   pthread_mutex_unlock(&c->mutex);
 }
 
-static void compilers_give_back(struct compilers *c, struct child *child) {
-  if (++child->compiles == MOST_COMPILES)
-    child_end(child, NULL);
-  else
-    add_idle(c, child);
-}
-
 /* ANSWER_UNASKED: the child did not receive the whole message. */
 enum answer { ANSWER_DONE, ANSWER_ERROR, ANSWER_UNASKED, ANSWER_GONE, ANSWER_LATE, ANSWER_STOPPED };
 
@@ -222,18 +215,11 @@ static int spawn(struct compilers *c, struct child **out, cugen_error *err) {
   return status;
 }
 
-static int compilers_start(struct compilers *c, struct child **out, cugen_error *err) {
-  struct child *child;
-  int status = spawn(c, &child, err);
-  if (status) return status;
-  if ((status = compilers_await_identity(c, child, err)))
-    child_end(child, NULL);
-  else
-    *out = child;
-  return status;
-}
-
 /* ---- A compile ------------------------------------------------------------------------------ */
+
+static double seconds_of(const struct compile_request *request) {
+  return request->timeout > 0 ? request->timeout : COMPILER_SECONDS;
+}
 
 static void put_optional(struct text *out, const char *string) {
   wire_put_string(out, string ? string : "");
@@ -255,15 +241,10 @@ static void put_request(const struct compilers *c, const struct compile_request 
   wire_put_string(out, request->source);
   put_optional(out, request->options);
   put_optional(out, request->arch);
-  wire_put_float(out, request->timeout > 0 ? request->timeout : COMPILER_SECONDS);
+  wire_put_float(out, seconds_of(request));
   wire_put_int(out, request->keep_ptx);
   wire_put_int(out, (int64_t)request->entry_count);
   for (size_t i = 0; i < request->entry_count; i++) wire_put_string(out, request->entries[i]);
-}
-
-static int late(const struct compile_request *request, double limit, cugen_error *err) {
-  return error_set_cause(err, CUGEN_ERROR_COMPILE, CUGEN_CAUSE_COMPILE_TIME,
-                         "%s: " COMPILE_LATE "%g s", request->name, limit);
 }
 
 static int compilers_crashed(const struct compile_request *request, struct child *child,
@@ -300,12 +281,16 @@ static int end_compile(struct compilers *c, struct child *child,
   case ANSWER_GONE: return compilers_crashed(request, child, err);
   case ANSWER_LATE:
     child_end(child, NULL);
-    return late(request, request->timeout > 0 ? request->timeout : COMPILER_SECONDS, err);
+    return error_set_cause(err, CUGEN_ERROR_COMPILE, CUGEN_CAUSE_COMPILE_TIME,
+                           "%s: " COMPILE_LATE "%g s", request->name, seconds_of(request));
   case ANSWER_STOPPED:
     child_end(child, NULL);
     return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
   }
-  compilers_give_back(c, child);
+  if (++child->compiles == MOST_COMPILES)
+    child_end(child, NULL);
+  else
+    add_idle(c, child);
   return status;
 }
 
@@ -345,10 +330,11 @@ static bool read_unread(const struct compilers *c, struct child *child) {
   return !status && (answer == ANSWER_DONE || answer == ANSWER_ERROR);
 }
 
-/* Asks an idle child, or a new child if there is none or the idle child is unusable. */
+/* Asks an idle child, or a new child if there is none or the idle child is unusable. The caller
+   ends *child after an error. */
 static int ask_any(struct compilers *c, const struct compile_request *request, struct child **child,
                    struct text *message, enum answer *answer, cugen_error *err) {
-  const double limit = (request->timeout > 0 ? request->timeout : COMPILER_SECONDS) + last_words;
+  const double limit = seconds_of(request) + last_words;
   int status = CUGEN_OK;
   put_request(c, request, message);
   if ((*child = take_idle(c))) {
@@ -359,10 +345,11 @@ static int ask_any(struct compilers *c, const struct compile_request *request, s
     child_end(*child, NULL);
     *child = NULL;
   }
-  status = compilers_start(c, child, err);
-  return status
-             ? status
-             : compilers_ask(*child, MESSAGE_COMPILE, message, limit, request->stop, answer, err);
+  status = spawn(c, child, err);
+  if (!status) status = compilers_await_identity(c, *child, err);
+  if (!status)
+    status = compilers_ask(*child, MESSAGE_COMPILE, message, limit, request->stop, answer, err);
+  return status;
 }
 
 int compilers_compile(struct compilers *c, const struct compile_request *request,
@@ -426,22 +413,6 @@ void compilers_child_close(struct compilers_child *child) {
   *child = (struct compilers_child){.idle = child->idle};
 }
 
-static int open_child(struct compilers_child *child, const char *folder, const char *compiler,
-                      const char *headers, cugen_error *err) {
-  const struct toolkit_options options = {*folder ? folder : NULL, *compiler ? compiler : NULL};
-  if (child->open) return CUGEN_OK;
-  process_outlive_thread();
-  limit_process();
-  compilers_child_close(child); /* an earlier attempt may have failed halfway */
-  int status = toolkit_open(&options, &child->toolkit, err);
-  if (!status) status = precompiled_open(headers, PATIENCE, &child->precompiled, err);
-  /* NVRTC writes a temporary file in $TMPDIR */
-  if (*headers) setenv("TMPDIR", headers, 1);
-  if (!status) status = enter_jail(child->toolkit, headers, err);
-  child->open = !status;
-  return status;
-}
-
 int compilers_serve_prepare(struct wire_reader *reader, struct compilers_child *child,
                             cugen_error *err) {
   const char *folder = wire_get_string(reader), *compiler = wire_get_string(reader),
@@ -449,7 +420,17 @@ int compilers_serve_prepare(struct wire_reader *reader, struct compilers_child *
   child->idle = wire_get_float(reader);
   if (reader->failed)
     return error_set(err, CUGEN_ERROR_INTERNAL, "what was sent to the compiler makes no sense");
-  return open_child(child, folder, compiler, headers, err);
+  if (child->open) return CUGEN_OK;
+  process_outlive_thread();
+  limit_process();
+  compilers_child_close(child); /* an earlier attempt may have failed halfway */
+  const struct toolkit_options options = {*folder ? folder : NULL, *compiler ? compiler : NULL};
+  int status = toolkit_open(&options, &child->toolkit, err);
+  if (!status) status = precompiled_open(headers, PATIENCE, &child->precompiled, err);
+  if (*headers) setenv("TMPDIR", headers, 1); /* NVRTC writes a temporary file there */
+  if (!status) status = enter_jail(child->toolkit, headers, err);
+  child->open = !status;
+  return status;
 }
 
 int compilers_serve(struct wire_reader *reader, struct compilers_child *child, struct text *answer,

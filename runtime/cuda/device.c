@@ -69,13 +69,9 @@ static int ask_attribute(const struct driver *driver, CUdevice handle, CUdevice_
   return status;
 }
 
-static int64_t *fact_place(struct device_facts *facts, enum device_fact fact) {
-  /* device_facts is DEVICE_FACT_COUNT integers in the enum's order */
-  return (int64_t *)facts + fact;
-}
-
 static int ask_facts(const struct driver *driver, CUdevice handle, struct device_facts *out,
                      cugen_error *err) {
+  int64_t *facts = (int64_t *)out; /* DEVICE_FACT_COUNT integers in the enum's order */
   int64_t major = 0, minor = 0;
   size_t memory = 0;
   int status =
@@ -85,8 +81,8 @@ static int ask_facts(const struct driver *driver, CUdevice handle, struct device
         ask_attribute(driver, handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor, err);
   if (!status) status = DRIVER_CALL(driver, err, device_memory, (&memory, handle));
   for (size_t i = 0; i < sizeof fact_sources / sizeof *fact_sources && !status; i++)
-    status = ask_attribute(driver, handle, fact_sources[i].attribute,
-                           fact_place(out, fact_sources[i].fact), err);
+    status =
+        ask_attribute(driver, handle, fact_sources[i].attribute, facts + fact_sources[i].fact, err);
   out->compute_capability = 10 * major + minor;
   out->architecture_specific = out->compute_capability >= 90; /* 'a' targets begin with sm_90a */
   out->memory_bytes = (int64_t)memory;
@@ -156,20 +152,6 @@ static int cuda_compile(const struct compile_request *request, struct compiled *
 
 /* ---- Opening and closing -------------------------------------------------------------------- */
 
-static int make_stream(struct cuda_device *cuda, cugen_error *err) {
-  int status = CHECK(cuda, err, stream_create, (&cuda->stream, CU_STREAM_NON_BLOCKING));
-  if (!status) status = CHECK(cuda, err, event_create, (&cuda->start, CU_EVENT_DEFAULT));
-  if (!status) status = CHECK(cuda, err, event_create, (&cuda->stop, CU_EVENT_DEFAULT));
-  return status;
-}
-
-static int retain_primary(struct cuda_device *cuda, cugen_error *err) {
-  int status = CHECK(cuda, err, context_retain, (&cuda->context, cuda->handle));
-  if (status) cuda->context = NULL;
-  cuda->primary = !status;
-  return status;
-}
-
 /* Checks that the application's context, now current, belongs to this device. */
 static int check_context(struct cuda_device *cuda, cugen_error *err) {
   CUdevice handle = 0;
@@ -183,16 +165,26 @@ static int check_context(struct cuda_device *cuda, cugen_error *err) {
 
 static int device_start(struct cuda_device *cuda, const struct device_options *options,
                         cugen_error *err) {
-  int ordinal = options->ordinal;
-  int status = get_handle(cuda->driver, ordinal, &cuda->handle, err);
+  int status = get_handle(cuda->driver, options->ordinal, &cuda->handle, err);
   if (!status)
-    status = describe_handle(cuda->driver, cuda->handle, ordinal, &cuda->base.description, err);
-  cuda->context = options->context;
-  if (!status && !cuda->context) status = retain_primary(cuda, err);
-  if (!status) status = enter(cuda, err);
+    status =
+        describe_handle(cuda->driver, cuda->handle, options->ordinal, &cuda->base.description, err);
   if (status) return status;
+  if (!options->context) {
+    CUcontext primary = NULL;
+    status = CHECK(cuda, err, context_retain, (&primary, cuda->handle));
+    if (status) return status;
+    cuda->context = primary;
+    cuda->primary = true;
+  } else {
+    cuda->context = options->context;
+  }
+  if ((status = enter(cuda, err))) return status;
   if (!cuda->primary) status = check_context(cuda, err);
-  return leave(cuda, status ? status : make_stream(cuda, err));
+  if (!status) status = CHECK(cuda, err, stream_create, (&cuda->stream, CU_STREAM_NON_BLOCKING));
+  if (!status) status = CHECK(cuda, err, event_create, (&cuda->start, CU_EVENT_DEFAULT));
+  if (!status) status = CHECK(cuda, err, event_create, (&cuda->stop, CU_EVENT_DEFAULT));
+  return leave(cuda, status);
 }
 
 static void cuda_close(struct device *device) {
@@ -256,27 +248,22 @@ static int cuda_call(struct device *device,
   return status ? status : leave(cuda, run(context, cuda->stream, err));
 }
 
-static int time_on_stream(struct cuda_device *cuda, bool held,
-                          int (*run)(void *context, cugen_error *err), void *context,
-                          double *seconds, cugen_error *err) {
+static int cuda_time(struct device *device, bool held, int (*run)(void *context, cugen_error *err),
+                     void *context, double *seconds, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
   float milliseconds = 0;
+  *seconds = 0;
+  int status = enter(cuda, err);
+  if (status) return status;
   if (held) cuda_hold(cuda);
-  int status = CHECK(cuda, err, event_record, (cuda->start, cuda->stream));
+  status = CHECK(cuda, err, event_record, (cuda->start, cuda->stream));
   if (!status) status = run(context, err);
   if (!status) status = CHECK(cuda, err, event_record, (cuda->stop, cuda->stream));
   if (held) cuda_release(cuda);
   if (!status) status = sync_stream(cuda, err); /* reports a kernel's fault */
   if (!status) status = CHECK(cuda, err, event_elapsed, (&milliseconds, cuda->start, cuda->stop));
   *seconds = (double)milliseconds / 1000;
-  return status;
-}
-
-static int cuda_time(struct device *device, bool held, int (*run)(void *context, cugen_error *err),
-                     void *context, double *seconds, cugen_error *err) {
-  struct cuda_device *cuda = cuda_of(device);
-  *seconds = 0;
-  int status = enter(cuda, err);
-  return status ? status : leave(cuda, time_on_stream(cuda, held, run, context, seconds, err));
+  return leave(cuda, status);
 }
 
 /* A missing profiler is not an error. */

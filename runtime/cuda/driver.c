@@ -42,12 +42,6 @@ static const struct {
     {CUDA_ERROR_MPS_RPC_FAILURE, CUGEN_CAUSE_DEVICE_LOST},
 };
 
-static cugen_cause driver_cause_of(CUresult result) {
-  for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
-    if (causes[i].result == result) return causes[i].cause;
-  return CUGEN_CAUSE_NONE;
-}
-
 int driver_check(const struct driver *driver, CUresult result, enum driver_call call,
                  cugen_error *err) {
   if (result == CUDA_SUCCESS) return CUGEN_OK;
@@ -55,8 +49,11 @@ int driver_check(const struct driver *driver, CUresult result, enum driver_call 
   if (driver->error_name(result, &name) || !name) name = "an error without a name";
   if (driver->error_string(result, &text) || !text) text = "the driver does not describe it";
   int status = result == CUDA_ERROR_OUT_OF_MEMORY ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_DEVICE;
-  return error_set_cause(err, status, driver_cause_of(result), "%s: %s (%d): %s",
-                         symbols[call].name, name, (int)result, text);
+  cugen_cause cause = CUGEN_CAUSE_NONE;
+  for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+    if (causes[i].result == result) cause = causes[i].cause;
+  return error_set_cause(err, status, cause, "%s: %s (%d): %s", symbols[call].name, name,
+                         (int)result, text);
 }
 
 static int driver_needed(int cuda_major) {
@@ -82,42 +79,34 @@ int driver_check_version(const struct driver *driver, const struct toolkit *tool
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-static int no_driver(const struct toolkit *toolkit, cugen_error *err) {
-  int major = toolkit_nvrtc_major(toolkit) ? toolkit_nvrtc_major(toolkit) : CUDA_VERSION / 1000;
-  return error_append(err, "; GPU work needs an NVIDIA driver %d or newer for CUDA %d",
-                      driver_needed(major), major);
-}
-
-static int no_device(const struct driver *driver, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_DEVICE,
-                   "the CUDA driver is there (CUDA %d.%d) but sees no GPU: look at nvidia-smi, at "
-                   "CUDA_VISIBLE_DEVICES, and at whether a container was given the GPU",
-                   driver->version / 1000, driver->version % 1000 / 10);
-}
-
-/* Clears library_load unless all context-independent functions exist, so that code need test only
-   library_load. */
-static void complete_library_functions(struct driver *driver) {
-  if (!driver->library_load || !driver->library_unload || !driver->library_kernel ||
-      !driver->library_global || !driver->kernel_function)
-    driver->library_load = NULL;
-}
-
-static int driver_start(struct driver *driver, cugen_error *err) {
-  complete_library_functions(driver);
-  int status = DRIVER_CALL(driver, err, driver_version, (&driver->version));
-  if (status) return status;
-  CUresult result = driver->init(0);
-  if (result == CUDA_ERROR_NO_DEVICE) return no_device(driver, err);
-  return driver_check(driver, result, DRIVER_init, err);
-}
-
 static int driver_load(const struct toolkit *toolkit, void **table, cugen_error *err) {
   int status =
       toolkit_load_table(text_get(&toolkit->driver), symbols, sizeof symbols / sizeof *symbols,
                          sizeof(struct driver), table, err);
-  if (status == CUGEN_ERROR_MISSING) no_driver(toolkit, err);
-  return status ? status : driver_start(*table, err);
+  if (status == CUGEN_ERROR_MISSING) {
+    int major = toolkit_nvrtc_major(toolkit) ? toolkit_nvrtc_major(toolkit) : CUDA_VERSION / 1000;
+    error_append(err, "; GPU work needs an NVIDIA driver %d or newer for CUDA %d",
+                 driver_needed(major), major);
+  }
+  if (status) return status;
+  struct driver *driver = *table;
+
+  /* Clears library_load unless all context-independent functions exist, so that code need test only
+     library_load. */
+  if (!driver->library_load || !driver->library_unload || !driver->library_kernel ||
+      !driver->library_global || !driver->kernel_function)
+    driver->library_load = NULL;
+
+  status = DRIVER_CALL(driver, err, driver_version, (&driver->version));
+  if (status) return status;
+  CUresult result = driver->init(0);
+  if (result == CUDA_ERROR_NO_DEVICE)
+    return error_set(
+        err, CUGEN_ERROR_DEVICE,
+        "the CUDA driver is there (CUDA %d.%d) but sees no GPU: look at nvidia-smi, at "
+        "CUDA_VISIBLE_DEVICES, and at whether a container was given the GPU",
+        driver->version / 1000, driver->version % 1000 / 10);
+  return driver_check(driver, result, DRIVER_init, err);
 }
 
 int driver_open(const struct toolkit *toolkit, const struct driver **out, cugen_error *err) {

@@ -8,15 +8,12 @@ struct graph {
   CUgraphExec exec;
 };
 
-static bool has_graphs(const struct driver *driver) {
-  return driver->capture_begin && driver->capture_end && driver->graph_instantiate &&
-         driver->graph_launch && driver->graph_exec_destroy && driver->graph_destroy;
-}
-
 int cuda_graphs(const struct toolkit *toolkit, cugen_error *err) {
   const struct driver *driver;
   int status = driver_open(toolkit, &driver, err);
-  if (status || has_graphs(driver)) return status;
+  if (status || (driver->capture_begin && driver->capture_end && driver->graph_instantiate &&
+                 driver->graph_launch && driver->graph_exec_destroy && driver->graph_destroy))
+    return status;
   return error_set(err, CUGEN_ERROR_DEVICE,
                    "the CUDA driver (CUDA %d.%d) has no graphs as of CUDA 11.4: update it, or "
                    "measure otherwise than in a graph",
@@ -24,22 +21,16 @@ int cuda_graphs(const struct toolkit *toolkit, cugen_error *err) {
 }
 
 /* A capture that was begun is always ended, so that the stream can be used again. */
-static int capture(struct cuda_device *cuda, int (*run)(void *context, cugen_error *err),
-                   void *context, CUgraph *out, cugen_error *err) {
-  int status = CHECK(cuda, err, capture_begin, (cuda->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-  if (status) return status;
-  status = run(context, err);
-  CUresult ended = cuda->driver->capture_end(cuda->stream, out);
-  if (ended != CUDA_SUCCESS) *out = NULL;
-  return status ? status : driver_check(cuda->driver, ended, DRIVER_capture_end, err);
-}
-
 static int make(struct cuda_device *cuda, int (*run)(void *context, cugen_error *err),
                 void *context, struct graph *graph, cugen_error *err) {
   CUgraph captured = NULL;
-  int status = capture(cuda, run, context, &captured, err);
+  int status = CHECK(cuda, err, capture_begin, (cuda->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  if (status) return status;
+  status = run(context, err);
+  CUresult ended = cuda->driver->capture_end(cuda->stream, &captured);
+  if (!status) status = driver_check(cuda->driver, ended, DRIVER_capture_end, err);
   if (!status) status = CHECK(cuda, err, graph_instantiate, (&graph->exec, captured, 0));
-  if (captured) cuda->driver->graph_destroy(captured);
+  if (ended == CUDA_SUCCESS && captured) cuda->driver->graph_destroy(captured);
   return status;
 }
 

@@ -41,6 +41,7 @@ static void hold_wait(struct cuda_device *cuda) {
   cuda->driver->launch(hold->function, 1, 1, 1, 1, 1, 1, 0, cuda->stream, parameters, NULL);
 }
 
+/* Makes the kernel and tries it with nothing behind it: it must end at once when its turn comes. */
 static bool hold_make(struct cuda_device *cuda) {
   const struct driver *driver = cuda->driver;
   struct hold *hold = &cuda->hold;
@@ -54,11 +55,7 @@ static bool hold_make(struct cuda_device *cuda) {
     return false;
   hold->turn = turn;
   *hold->turn = 0;
-  return driver->host_device_pointer(&hold->seen, turn, 0) == CUDA_SUCCESS;
-}
-
-/* Tries the kernel with nothing behind it: it must end at once when its turn comes. */
-static bool hold_tried(struct cuda_device *cuda) {
+  if (driver->host_device_pointer(&hold->seen, turn, 0) != CUDA_SUCCESS) return false;
   const double begin = clock_seconds();
   hold_wait(cuda);
   cuda_release(cuda);
@@ -68,7 +65,7 @@ static bool hold_tried(struct cuda_device *cuda) {
 void cuda_hold(struct cuda_device *cuda) {
   if (!cuda->hold.tried) {
     cuda->hold.tried = true;
-    if (!hold_make(cuda) || !hold_tried(cuda)) cuda_hold_close(cuda);
+    if (!hold_make(cuda)) cuda_hold_close(cuda);
   }
   if (cuda->hold.turn) hold_wait(cuda);
 }

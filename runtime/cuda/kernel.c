@@ -30,13 +30,6 @@ struct loaded {
   struct entry entries[KERNEL_MAX_ENTRIES];
 };
 
-static int kernel_load_image(struct cuda_device *cuda, struct loaded *loaded, const void *image,
-                             cugen_error *err) {
-  if (cuda->driver->library_load)
-    return CHECK(cuda, err, library_load, (&loaded->library, image, NULL, NULL, 0, NULL, NULL, 0));
-  return CHECK(cuda, err, module_load, (&loaded->module, image));
-}
-
 static void unload(struct cuda_device *cuda, struct loaded *loaded) {
   if (loaded->library) cuda->driver->library_unload(loaded->library);
   if (loaded->module) cuda->driver->module_unload(loaded->module);
@@ -47,13 +40,9 @@ static void unload(struct cuda_device *cuda, struct loaded *loaded) {
   free(loaded);
 }
 
-/* Gets the kernel's function in this context. For a CUlibrary the call also loads the code. */
-static int kernel_find_function(struct cuda_device *cuda, struct loaded *loaded, const char *name,
-                                CUfunction *out, cugen_error *err) {
-  CUkernel kernel = NULL;
-  if (!loaded->library) return CHECK(cuda, err, module_function, (out, loaded->module, name));
-  int status = CHECK(cuda, err, library_kernel, (&kernel, loaded->library, name));
-  return status ? status : CHECK(cuda, err, kernel_function, (out, kernel));
+/* Returns the number of blocks in a cluster that the source demands; 0: no demand. */
+static int cluster_blocks(const struct entry *entry) {
+  return entry->cluster[0] * entry->cluster[1] * entry->cluster[2];
 }
 
 static int ask_function(struct cuda_device *cuda, struct entry *entry, cugen_error *err) {
@@ -76,14 +65,6 @@ static int ask_function(struct cuda_device *cuda, struct entry *entry, cugen_err
   return status;
 }
 
-/* A kernel needs permission for a cluster of more than LAUNCH_CLUSTER_PORTABLE blocks. */
-static int allow_cluster(struct cuda_device *cuda, const struct entry *entry, cugen_error *err) {
-  if (entry->cluster[0] * entry->cluster[1] * entry->cluster[2] <= LAUNCH_CLUSTER_PORTABLE)
-    return CUGEN_OK;
-  return CHECK(cuda, err, function_set,
-               (entry->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
-}
-
 static int load_entry(struct cuda_device *cuda, struct loaded *loaded,
                       const struct compiled *compiled, size_t index, cugen_error *err) {
   enum {
@@ -91,10 +72,17 @@ static int load_entry(struct cuda_device *cuda, struct loaded *loaded,
   };
   struct entry *entry = &loaded->entries[index];
   const char *name = compiled->entries[index];
+  CUkernel kernel = NULL;
   if (!(entry->name = strdup(name))) return error_memory(err);
-  int status = kernel_find_function(cuda, loaded, name, &entry->function, err);
+  int status = loaded->library
+                   ? CHECK(cuda, err, library_kernel, (&kernel, loaded->library, name))
+                   : CHECK(cuda, err, module_function, (&entry->function, loaded->module, name));
+  if (!status && loaded->library) /* this also loads the code into the context */
+    status = CHECK(cuda, err, kernel_function, (&entry->function, kernel));
   if (!status) status = ask_function(cuda, entry, err);
-  if (!status) status = allow_cluster(cuda, entry, err);
+  if (!status && cluster_blocks(entry) > LAUNCH_CLUSTER_PORTABLE) /* needs permission */
+    status = CHECK(cuda, err, function_set,
+                   (entry->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
   if (status) {
     error_prefix(err, "kernel '%s'", name);
     return status;
@@ -107,7 +95,10 @@ static int load_entry(struct cuda_device *cuda, struct loaded *loaded,
 
 static int kernel_load_all(struct cuda_device *cuda, struct loaded *loaded,
                            const struct compiled *compiled, cugen_error *err) {
-  int status = kernel_load_image(cuda, loaded, compiled->image, err);
+  int status = cuda->driver->library_load
+                   ? CHECK(cuda, err, library_load,
+                           (&loaded->library, compiled->image, NULL, NULL, 0, NULL, NULL, 0))
+                   : CHECK(cuda, err, module_load, (&loaded->module, compiled->image));
   for (size_t i = 0; i < compiled->entry_count && !status; i++)
     status = load_entry(cuda, loaded, compiled, i, err);
   if (status == CUGEN_ERROR_DEVICE) /* a CUlibrary may be refused only with its first function */
@@ -117,13 +108,6 @@ static int kernel_load_all(struct cuda_device *cuda, struct loaded *loaded,
                  cuda->base.description.arch, cuda->driver->version / 1000,
                  cuda->driver->version % 1000 / 10);
   return status;
-}
-
-static int load_library(struct cuda_device *cuda, struct loaded *loaded,
-                        const struct compiled *compiled, cugen_error *err) {
-  loaded->count = 1;
-  loaded->entries[0].parameter_count = -1;
-  return cuda_library_open(cuda, compiled, &loaded->entries[0].library, err);
 }
 
 int cuda_load(struct device *device, const struct compiled *compiled, struct loaded **out,
@@ -137,8 +121,13 @@ int cuda_load(struct device *device, const struct compiled *compiled, struct loa
     free(loaded);
     return status;
   }
-  const bool calls = library_call_is(compiled->image, compiled->image_length);
-  status = (calls ? load_library : kernel_load_all)(cuda, loaded, compiled, err);
+  if (library_call_is(compiled->image, compiled->image_length)) {
+    loaded->count = 1;
+    loaded->entries[0].parameter_count = -1;
+    status = cuda_library_open(cuda, compiled, &loaded->entries[0].library, err);
+  } else {
+    status = kernel_load_all(cuda, loaded, compiled, err);
+  }
   if (status)
     unload(cuda, loaded);
   else
@@ -154,31 +143,28 @@ void cuda_unload(struct device *device, struct loaded *loaded) {
   if (entered) leave(cuda, CUGEN_OK);
 }
 
-/* A kernel needs permission for more shared memory than a block gets by default. */
-static int allow_shared(struct cuda_device *cuda, struct entry *entry, int64_t dynamic_shared,
-                        cugen_error *err) {
-  const struct device_facts *facts = &cuda->base.description.facts;
-  /* launch_check has checked the sum */
-  const int64_t total = entry->static_shared + dynamic_shared;
-  if (total <= facts->shared_per_block || dynamic_shared <= entry->allowed) return CUGEN_OK;
-  int status = enter(cuda, err);
-  if (status) return status;
-  status = leave(cuda, CHECK(cuda, err, function_set,
-                             (entry->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                              (int)dynamic_shared)));
-  if (!status) entry->allowed = dynamic_shared;
-  return status;
-}
-
 int cuda_entry(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared,
                struct entry **out, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
   *out = NULL;
   if (index >= loaded->count)
     return error_set(err, CUGEN_ERROR_INTERNAL, "the image has %zu kernels, none with index %zu",
                      loaded->count, index);
-  int status = allow_shared(cuda_of(device), &loaded->entries[index], dynamic_shared, err);
-  if (!status) *out = &loaded->entries[index];
-  return status;
+  struct entry *entry = &loaded->entries[index];
+  /* A kernel needs permission for more shared memory than a block gets by default. launch_check has
+     checked the sum. */
+  if (entry->static_shared + dynamic_shared > device->description.facts.shared_per_block &&
+      dynamic_shared > entry->allowed) {
+    int status = enter(cuda, err);
+    if (status) return status;
+    status = leave(cuda, CHECK(cuda, err, function_set,
+                               (entry->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                (int)dynamic_shared)));
+    if (status) return status;
+    entry->allowed = dynamic_shared;
+  }
+  *out = entry;
+  return CUGEN_OK;
 }
 
 int cuda_carve(struct device *device, struct entry *entry, int percent, cugen_error *err) {
@@ -188,16 +174,6 @@ int cuda_carve(struct device *device, struct entry *entry, int percent, cugen_er
   return leave(
       cuda, CHECK(cuda, err, function_set,
                   (entry->function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent)));
-}
-
-static int find_global(struct cuda_device *cuda, struct loaded *loaded, const char *name,
-                       CUdeviceptr *at, size_t *bytes, cugen_error *err) {
-  CUresult result = loaded->library ? cuda->driver->library_global(at, bytes, loaded->library, name)
-                                    : cuda->driver->module_global(at, bytes, loaded->module, name);
-  if (result == CUDA_ERROR_NOT_FOUND)
-    return error_set(err, CUGEN_ERROR_CONFIG, DEVICE_NO_SYMBOL, name);
-  return driver_check(cuda->driver, result,
-                      loaded->library ? DRIVER_library_global : DRIVER_module_global, err);
 }
 
 /* Ignores `written`, because the driver does not tell which symbols are const. */
@@ -210,9 +186,16 @@ int cuda_symbol(struct device *device, struct loaded *loaded, const char *name, 
   *bytes = 0;
   int status = enter(cuda, err);
   if (status) return status;
-  status = leave(cuda, find_global(cuda, loaded, name, &found, bytes, err));
+  CUresult result = loaded->library
+                        ? cuda->driver->library_global(&found, bytes, loaded->library, name)
+                        : cuda->driver->module_global(&found, bytes, loaded->module, name);
+  if (result == CUDA_ERROR_NOT_FOUND)
+    status = error_set(err, CUGEN_ERROR_CONFIG, DEVICE_NO_SYMBOL, name);
+  else
+    status = driver_check(cuda->driver, result,
+                          loaded->library ? DRIVER_library_global : DRIVER_module_global, err);
   if (!status) *at = (void *)(uintptr_t)found;
-  return status;
+  return leave(cuda, status);
 }
 
 static CUlaunchConfig launch_config(const struct kernel_launch *launch, void *stream) {
@@ -242,7 +225,7 @@ int cuda_active_clusters(struct device *device, struct entry *entry,
   /* without a cluster size, because the kernel demands its own */
   const CUlaunchConfig config = launch_config(launch, NULL);
   int clusters = 0;
-  if (entry->cluster[0] * entry->cluster[1] * entry->cluster[2] < 2 || enter(cuda, NULL)) return 0;
+  if (cluster_blocks(entry) < 2 || enter(cuda, NULL)) return 0;
   if (cuda->driver->active_clusters(&clusters, entry->function, &config)) clusters = 0;
   return leave(cuda, clusters);
 }
@@ -274,19 +257,6 @@ void cuda_unprepare(struct device *device, struct entry *entry, void *prepared) 
 }
 
 /* ---- Launching ------------------------------------------------------------------------------ */
-
-static int explain_launch(const struct entry *entry, const struct kernel_launch *launch, int status,
-                          cugen_error *err) {
-  error_append(err,
-               "\nkernel '%s', grid %ux%ux%u, block %ux%ux%u = %llu threads (it can have %d with "
-               "its %d registers), %d + %lld bytes of shared memory",
-               launch->entry, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
-               launch->block[1], launch->block[2],
-               (unsigned long long)launch->block[0] * launch->block[1] * launch->block[2],
-               entry->max_threads, entry->registers, entry->static_shared,
-               (long long)launch->shared_bytes);
-  return status;
-}
 
 enum { LAUNCH_ATTRIBUTES = 2 };
 
@@ -322,7 +292,16 @@ int cuda_launch_on(struct device *device, struct entry *entry, const struct kern
                                  launch->block[0], launch->block[1], launch->block[2],
                                  (unsigned)launch->shared_bytes, stream, parameters, NULL);
   if (result == CUDA_SUCCESS) return CUGEN_OK;
-  return explain_launch(entry, launch, driver_check(cuda->driver, result, DRIVER_launch, err), err);
+  int status = driver_check(cuda->driver, result, DRIVER_launch, err);
+  error_append(err,
+               "\nkernel '%s', grid %ux%ux%u, block %ux%ux%u = %llu threads (it can have %d with "
+               "its %d registers), %d + %lld bytes of shared memory",
+               launch->entry, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
+               launch->block[1], launch->block[2],
+               (unsigned long long)launch->block[0] * launch->block[1] * launch->block[2],
+               entry->max_threads, entry->registers, entry->static_shared,
+               (long long)launch->shared_bytes);
+  return status;
 }
 
 int cuda_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch,

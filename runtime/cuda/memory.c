@@ -177,40 +177,35 @@ int cuda_memory_check(struct device *device, const struct memory *memory, cugen_
 
 /* ---- Memory: allocating and freeing --------------------------------------------------------- */
 
-static int memory_allocate(struct cuda_device *cuda, enum memory_kind kind, size_t bytes,
-                           bool guard, struct memory *out, cugen_error *err) {
-  CUdeviceptr device = 0;
-  void *host = NULL;
-  size_t wanted = bytes ? bytes : 1; /* the driver refuses to allocate 0 bytes */
-  size_t total = guard ? wanted + wanted % 2 + 2 * (size_t)GUARD_BYTES : wanted;
-  size_t front = guard ? GUARD_BYTES : 0;
-  int status = memory_kinds[kind].make(cuda, total, &device, &host, err);
-  if (status) {
-    error_prefix(err, "%s: cannot allocate %zu bytes of %s memory", cuda->base.description.id,
-                 total, memory_kind_names[kind]);
-    return status;
-  }
-  *out = (struct memory){.kind = kind,
-                         .device = (void *)(uintptr_t)(device + front),
-                         .host = host ? (char *)host + front : NULL,
-                         .bytes = bytes,
-                         .base = memory_kinds[kind].host ? host : (void *)(uintptr_t)device,
-                         .base_bytes = total};
-  if (guard && (status = write_guards(cuda, out, err))) {
-    memory_kinds[kind].free(cuda->driver, out->base);
-    *out = (struct memory){0};
-  }
-  return status;
-}
-
 int cuda_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool guard,
                struct memory *out, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   *out = (struct memory){0};
   if (bytes > SIZE_MAX / 2)
     return error_set(err, CUGEN_ERROR_MEMORY, "cannot allocate %zu bytes", bytes);
+  CUdeviceptr at = 0;
+  void *host = NULL;
+  size_t wanted = bytes ? bytes : 1; /* the driver refuses to allocate 0 bytes */
+  size_t total = guard ? wanted + wanted % 2 + 2 * (size_t)GUARD_BYTES : wanted;
+  size_t front = guard ? GUARD_BYTES : 0;
   int status = enter(cuda, err);
-  return status ? status : leave(cuda, memory_allocate(cuda, kind, bytes, guard, out, err));
+  if (status) return status;
+  if ((status = memory_kinds[kind].make(cuda, total, &at, &host, err))) {
+    error_prefix(err, "%s: cannot allocate %zu bytes of %s memory", device->description.id, total,
+                 memory_kind_names[kind]);
+    return leave(cuda, status);
+  }
+  *out = (struct memory){.kind = kind,
+                         .device = (void *)(uintptr_t)(at + front),
+                         .host = host ? (char *)host + front : NULL,
+                         .bytes = bytes,
+                         .base = memory_kinds[kind].host ? host : (void *)(uintptr_t)at,
+                         .base_bytes = total};
+  if (guard && (status = write_guards(cuda, out, err))) {
+    memory_kinds[kind].free(cuda->driver, out->base);
+    *out = (struct memory){0};
+  }
+  return leave(cuda, status);
 }
 
 void cuda_free(struct device *device, struct memory *memory) {
@@ -303,13 +298,6 @@ static CUmemorytype cuda_memory_type_of(struct cuda_device *cuda, const void *po
                                                                 : CU_MEMORYTYPE_HOST;
 }
 
-static int memory_copy_rows(struct cuda_device *cuda, const CUDA_MEMCPY2D *copy, cugen_error *err) {
-  int status = sync_stream(cuda, err); /* the copy runs on the default stream */
-  if (!status) status = CHECK(cuda, err, copy_2d, (copy));
-  if (!status) status = CHECK(cuda, err, context_sync, ());
-  return status;
-}
-
 int cuda_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from,
                  size_t from_pitch, size_t width, size_t rows, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
@@ -326,5 +314,8 @@ int cuda_copy_2d(struct device *device, void *to, size_t to_pitch, const void *f
                         .dstPitch = to_pitch,
                         .WidthInBytes = width,
                         .Height = rows};
-  return leave(cuda, memory_copy_rows(cuda, &copy, err));
+  status = sync_stream(cuda, err); /* the copy runs on the default stream */
+  if (!status) status = CHECK(cuda, err, copy_2d, (&copy));
+  if (!status) status = CHECK(cuda, err, context_sync, ());
+  return leave(cuda, status);
 }

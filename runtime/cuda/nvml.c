@@ -72,15 +72,6 @@ int nvml_find(const struct nvml *nvml, const char *uuid, struct nvml_device **ou
                    nvml->error_string(result));
 }
 
-/* Appends the names of the reasons; what does not fit is cut off. */
-static void write_throttle(uint64_t bits, char *out, size_t size) {
-  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
-    const size_t length = strlen(out);
-    if (bits & reasons[i].bits)
-      snprintf(out + length, size - length, "%s%s", length ? ", " : "", reasons[i].text);
-  }
-}
-
 void nvml_read(const struct nvml *nvml, struct nvml_device *device, struct device_clock *out) {
   unsigned mhz = 0, milliwatts = 0;
   unsigned long long bits = 0;
@@ -90,7 +81,12 @@ void nvml_read(const struct nvml *nvml, struct nvml_device *device, struct devic
     out->power_watts = (int)milliwatts / 1000;
   if (!nvml->throttle || nvml->throttle(device, &bits) != NVML_SUCCESS) return;
   out->at_power_cap = bits & NVML_POWER_CAP;
-  write_throttle(bits, out->throttle, sizeof out->throttle);
+  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+    const size_t length = strlen(out->throttle);
+    if (bits & reasons[i].bits)
+      snprintf(out->throttle + length, sizeof out->throttle - length, "%s%s", length ? ", " : "",
+               reasons[i].text); /* what does not fit is cut off */
+  }
 }
 
 int nvml_energy(const struct nvml *nvml, struct nvml_device *device, double *joules,

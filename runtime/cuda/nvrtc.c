@@ -122,14 +122,10 @@ int nvrtc_version(const struct nvrtc *nvrtc) {
 
 /* ---- Architectures -------------------------------------------------------------------------- */
 
-static void list_archs(const struct nvrtc *nvrtc, struct text *out) {
-  for (int i = 0; i < nvrtc->arch_total; i++) text_addf(out, " sm_%d", nvrtc->arch_numbers[i]);
-}
-
 static int unknown_arch(const struct nvrtc *nvrtc, const char *arch, cugen_error *err) {
   struct text known = {0};
   struct arch parsed;
-  list_archs(nvrtc, &known);
+  for (int i = 0; i < nvrtc->arch_total; i++) text_addf(&known, " sm_%d", nvrtc->arch_numbers[i]);
   bool older = arch && arch_parse(arch, &parsed) && parsed.capability < GPU_OLDEST_TARGET &&
                parsed.capability >= GPU_OLDEST_TARGET_12;
   error_set(
@@ -292,14 +288,6 @@ static int job_create(struct job *job, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static int job_start(struct job *job, cugen_error *err) {
-  const struct compile_request *request = job->request;
-  int status = nvrtc_choose_arch(job->nvrtc, request->arch, &job->arch, &job->note, err);
-  if (request->timeout > 0 && job->nvrtc->flow_callback)
-    job->deadline = clock_seconds() + request->timeout;
-  return status ? status : job_create(job, err);
-}
-
 /* Returns NULL without memory. */
 static const char *job_log(struct job *job) {
   size_t size = 0;
@@ -381,24 +369,20 @@ static void add_requested(struct options *options, const char *requested) {
    would start the driver in this process to do so. cugen has a cache of its own. */
 enum { CACHES = 12090 };
 
-/* figures: ask ptxas for the resources of each kernel. */
-static void list_options(const struct job *job, bool figures, struct options *out) {
+/* Returns 0 and NVRTC's result in *result, or an error for lack of memory. figures: ask ptxas for
+   the resources of each kernel. */
+static int run_nvrtc(struct job *job, bool figures, nvrtcResult *result, cugen_error *err) {
   const struct toolkit *toolkit = job->request->toolkit;
   const char *requested = job->request->options ? job->request->options : "";
-  add_option(out, "--gpu-architecture=", text_get(&job->arch));
-  add_option(out, "-default-device", "");
-  if (figures) add_option(out, "--ptxas-options=-v", "");
-  if (job->nvrtc->number >= CACHES) add_option(out, "--no-cache", "");
-  if (!strstr(requested, "--std=")) add_option(out, "--std=c++17", "");
-  add_requested(out, requested);
-  if (toolkit->include.length) add_option(out, "--include-path=", text_get(&toolkit->include));
-  if (toolkit->core.length) add_option(out, "--include-path=", text_get(&toolkit->core));
-}
-
-/* Returns 0 and NVRTC's result in *result, or an error for lack of memory. */
-static int run_nvrtc(struct job *job, bool figures, nvrtcResult *result, cugen_error *err) {
   struct options options = {0};
-  list_options(job, figures, &options);
+  add_option(&options, "--gpu-architecture=", text_get(&job->arch));
+  add_option(&options, "-default-device", "");
+  if (figures) add_option(&options, "--ptxas-options=-v", "");
+  if (job->nvrtc->number >= CACHES) add_option(&options, "--no-cache", "");
+  if (!strstr(requested, "--std=")) add_option(&options, "--std=c++17", "");
+  add_requested(&options, requested);
+  if (toolkit->include.length) add_option(&options, "--include-path=", text_get(&toolkit->include));
+  if (toolkit->core.length) add_option(&options, "--include-path=", text_get(&toolkit->core));
   const int status = options.failed ? error_memory(err) : CUGEN_OK;
   if (!status)
     *result =
@@ -407,23 +391,19 @@ static int run_nvrtc(struct job *job, bool figures, nvrtcResult *result, cugen_e
   return status;
 }
 
-/* When figures are requested, NVRTC 13.0 omits ptxas's reason for refusing a source from its
-   log. Therefore a refused source is compiled again without figures. */
-static int nvrtc_explain(struct job *job, nvrtcResult *result, cugen_error *err) {
-  const nvrtcResult refusal = *result;
-  job->nvrtc->destroy(&job->program);
-  job->program = NULL;
-  int status = job_create(job, err);
-  if (!status) status = run_nvrtc(job, false, result, err);
-  if (!status && *result == NVRTC_SUCCESS) *result = refusal;
-  return status;
-}
-
 static int job_compile(struct job *job, cugen_error *err) {
   nvrtcResult result = NVRTC_SUCCESS;
   int status = run_nvrtc(job, true, &result, err);
-  if (!status && result == NVRTC_ERROR_COMPILATION && !nvrtc_is_late(job) && !says_why(job))
-    status = nvrtc_explain(job, &result, err);
+  if (!status && result == NVRTC_ERROR_COMPILATION && !nvrtc_is_late(job) && !says_why(job)) {
+    /* When figures are requested, NVRTC 13.0 omits ptxas's reason for refusing a source from its
+       log. Therefore the source is compiled again without figures. */
+    nvrtcResult again = result;
+    job->nvrtc->destroy(&job->program);
+    job->program = NULL;
+    status = job_create(job, err);
+    if (!status) status = run_nvrtc(job, false, &again, err);
+    if (again != NVRTC_SUCCESS) result = again;
+  }
   return status || !result ? status : job_refused(job, result, err);
 }
 
@@ -441,14 +421,6 @@ static int take_code(struct job *job, bool ptx, char **out, size_t *length, cuge
   if (!*out) return error_memory(err);
   result = (ptx ? nvrtc->ptx : nvrtc->cubin)(job->program, *out);
   return result ? job_error(job, result, "give the code", err) : CUGEN_OK;
-}
-
-static int nvrtc_take_image(struct job *job, struct compiled *out, cugen_error *err) {
-  char *image = NULL;
-  int status = take_code(job, is_virtual(job->request->arch), &image, &out->image_length, err);
-  out->image = image;
-  if (!status) out->image_hash = hash_bytes(out->image, out->image_length);
-  return status;
 }
 
 /* Leaves *out NULL if this NVRTC gives no PTX. */
@@ -534,8 +506,11 @@ static int check_wgmma(const struct job *job, const char *log, const struct comp
 
 static int nvrtc_take_results(struct job *job, struct compiled *out, cugen_error *err) {
   const char *log = job_log(job);
+  char *image = NULL;
   if (!log) return error_memory(err);
-  int status = nvrtc_take_image(job, out, err);
+  int status = take_code(job, is_virtual(job->request->arch), &image, &out->image_length, err);
+  out->image = image;
+  if (!status) out->image_hash = hash_bytes(out->image, out->image_length);
   if (!status && job->request->keep_ptx) status = take_ptx(job, &out->ptx, err);
   for (size_t i = 0; i < job->request->entry_count && !status; i++)
     status = nvrtc_take_entry(job, i, log, out, err);
@@ -555,7 +530,10 @@ int nvrtc_compile(const struct nvrtc *nvrtc, const struct compile_request *reque
                      request->name, KERNEL_MAX_ENTRIES);
   struct job job = {.nvrtc = nvrtc, .request = request};
   int status = includes_check(request->source, err);
-  if (!status) status = job_start(&job, err);
+  if (!status) status = nvrtc_choose_arch(nvrtc, request->arch, &job.arch, &job.note, err);
+  if (request->timeout > 0 && nvrtc->flow_callback)
+    job.deadline = clock_seconds() + request->timeout;
+  if (!status) status = job_create(&job, err);
   if (!status) status = job_compile(&job, err);
   if (!status) status = nvrtc_take_results(&job, out, err);
   if (job.program) nvrtc->destroy(&job.program);

@@ -62,8 +62,9 @@ static int describe_buffer(struct cuda_device *cuda, const struct kernel_argumen
 /* ---- Textures over an array ----------------------------------------------------------------- */
 
 /* Dimensions that the argument does not have are 0. */
-static int make_array(struct cuda_device *cuda, const struct kernel_argument *argument, void **out,
-                      cugen_error *err) {
+static int describe_array(struct cuda_device *cuda, struct texture *texture,
+                          CUDA_RESOURCE_DESC *out, cugen_error *err) {
+  const struct kernel_argument *argument = texture->argument;
   struct texture_extent extent = texture_extent(argument);
   CUDA_ARRAY3D_DESCRIPTOR description = {.Width = (size_t)extent.width,
                                          .Height = argument->rank > 1 ? (size_t)extent.height : 0,
@@ -72,15 +73,9 @@ static int make_array(struct cuda_device *cuda, const struct kernel_argument *ar
   CUarray array = NULL;
   int status = find_format(argument, &description.Format, err);
   if (!status) status = CHECK(cuda, err, array_create, (&array, &description));
-  *out = array;
-  return status;
-}
-
-static int describe_array(struct cuda_device *cuda, struct texture *texture,
-                          CUDA_RESOURCE_DESC *out, cugen_error *err) {
-  int status = make_array(cuda, texture->argument, &texture->array, err);
+  texture->array = array;
   out->resType = CU_RESOURCE_TYPE_ARRAY;
-  out->res.array.hArray = texture->array;
+  out->res.array.hArray = array;
   return status;
 }
 
@@ -183,29 +178,19 @@ static CUtensorMapSwizzle swizzle_mode(int bytes) {
   }
 }
 
-/* A tensor's extent as the driver takes it: pitches begin with the second dimension, and a step of
-   1 reads every element. */
-struct driver_extent {
-  cuuint64_t shape[KERNEL_MAX_RANK + 1], stride[KERNEL_MAX_RANK + 1];
-  cuuint32_t box[KERNEL_MAX_RANK + 1], step[KERNEL_MAX_RANK + 1];
-};
-
-static struct driver_extent driver_extent(const struct tensor_extent *extent) {
-  struct driver_extent out = {{0}, {0}, {0}, {0}};
-  for (int i = 0; i < extent->rank; i++) {
-    out.shape[i] = (cuuint64_t)extent->shape[i];
-    if (i) out.stride[i - 1] = (cuuint64_t)extent->stride[i];
-    out.box[i] = (cuuint32_t)extent->box[i];
-    out.step[i] = 1;
-  }
-  return out;
-}
-
 int cuda_tensor_make(struct device *device, const struct kernel_argument *argument, void *buffer,
                      struct tensor_map *out, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   const struct tensor_extent tensor = kernel_argument_tensor(argument);
-  struct driver_extent extent = driver_extent(&tensor);
+  /* The driver takes pitches from the second dimension on; a step of 1 reads every element. */
+  cuuint64_t shape[KERNEL_MAX_RANK + 1], stride[KERNEL_MAX_RANK + 1];
+  cuuint32_t box[KERNEL_MAX_RANK + 1], step[KERNEL_MAX_RANK + 1];
+  for (int i = 0; i < tensor.rank; i++) {
+    shape[i] = (cuuint64_t)tensor.shape[i];
+    if (i) stride[i - 1] = (cuuint64_t)tensor.stride[i];
+    box[i] = (cuuint32_t)tensor.box[i];
+    step[i] = 1;
+  }
   if (!cuda->driver->tensor_encode)
     return error_set(err, CUGEN_ERROR_DEVICE,
                      "argument '%s' is reached through a tensor map, and this driver makes none: "
@@ -221,8 +206,8 @@ int cuda_tensor_make(struct device *device, const struct kernel_argument *argume
   if (status) return status;
   status = CHECK(cuda, err, tensor_encode,
                  ((CUtensorMap *)(void *)out, (CUtensorMapDataType)argument->dtype->tensor,
-                  (cuuint32_t)tensor.rank, buffer, extent.shape, extent.stride, extent.box,
-                  extent.step, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_mode(argument->swizzle),
+                  (cuuint32_t)tensor.rank, buffer, shape, stride, box, step,
+                  CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_mode(argument->swizzle),
                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
   if (status) error_prefix(err, "tensor map of '%s'", argument->name);
   return leave(cuda, status);

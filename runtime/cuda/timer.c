@@ -12,14 +12,11 @@ struct timer {
   CUevent start, stop;
 };
 
-static bool is_able(const struct driver *driver) {
-  return driver->event_query && driver->stream_capturing && driver->capture_mode;
-}
-
 int cuda_timer_make(struct device *device, struct timer **out, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   *out = NULL;
-  if (!is_able(cuda->driver))
+  const struct driver *driver = cuda->driver;
+  if (!driver->event_query || !driver->stream_capturing || !driver->capture_mode)
     return error_set(err, CUGEN_ERROR_DEVICE, "the driver is too old to time launches");
   struct timer *timer = calloc(1, sizeof *timer);
   if (!timer) return error_memory(err);
