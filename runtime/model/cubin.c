@@ -145,36 +145,6 @@ static struct span attributes_in(const struct cubin *cubin, const char *prefix,
 
 /* ---- Resources ------------------------------------------------------------------------------ */
 
-static void read_module_info(const struct cubin *cubin, uint32_t symbol,
-                             struct kernel_resources *out) {
-  struct span span = attributes_in(cubin, ".nv.info", "");
-  for (struct attribute a; attribute_next(&span, &a);) {
-    if (a.count < 2 || a.words[0] != symbol) continue;
-    const bool stack = a.kind == EIATTR_FRAME_SIZE || a.kind == EIATTR_MIN_STACK_SIZE;
-    if (a.kind == EIATTR_REGCOUNT) out->registers = (int)a.words[1];
-    if (stack && a.words[1] > out->local_bytes) out->local_bytes = a.words[1];
-  }
-}
-
-static void read_kernel_info(const struct cubin *cubin, const char *entry,
-                             struct kernel_resources *out) {
-  struct span span = attributes_in(cubin, ".nv.info.", entry);
-  for (struct attribute a; attribute_next(&span, &a);)
-    if ((a.kind == EIATTR_MAX_THREADS || a.kind == EIATTR_REQNTID) && a.count >= 3)
-      out->max_threads = (int)(a.words[0] * a.words[1] * a.words[2]);
-}
-
-static void cubin_read_memory(const struct cubin *cubin, const char *entry,
-                              struct kernel_resources *out) {
-  Elf64_Shdr section;
-  if (section_find(cubin, ".nv.shared.", entry, &section))
-    out->static_shared = (int64_t)section.sh_size;
-  if (cubin_sm(cubin) >= FIRST_SM_WITH_RESERVED && out->static_shared >= RESERVED_SHARED)
-    out->static_shared -= RESERVED_SHARED;
-  if (section_find(cubin, ".nv.constant3", "", &section))
-    out->constant_bytes = (int64_t)section.sh_size;
-}
-
 int cubin_resources(const void *image, size_t length, const char *entry,
                     struct kernel_resources *out, cugen_error *err) {
   *out = (struct kernel_resources){.max_threads = UNBOUNDED_THREADS};
@@ -184,9 +154,26 @@ int cubin_resources(const void *image, size_t length, const char *entry,
   Elf64_Sym ignored;
   uint32_t symbol = symbol_find(&cubin, entry, STT_FUNC, &ignored);
   if (!symbol) return error_set(err, CUGEN_ERROR_COMPILE, "the cubin holds no kernel '%s'", entry);
-  read_module_info(&cubin, symbol, out);
-  read_kernel_info(&cubin, entry, out);
-  cubin_read_memory(&cubin, entry, out);
+
+  struct span of_module = attributes_in(&cubin, ".nv.info", "");
+  for (struct attribute a; attribute_next(&of_module, &a);) {
+    if (a.count < 2 || a.words[0] != symbol) continue;
+    const bool stack = a.kind == EIATTR_FRAME_SIZE || a.kind == EIATTR_MIN_STACK_SIZE;
+    if (a.kind == EIATTR_REGCOUNT) out->registers = (int)a.words[1];
+    if (stack && a.words[1] > out->local_bytes) out->local_bytes = a.words[1];
+  }
+  struct span of_kernel = attributes_in(&cubin, ".nv.info.", entry);
+  for (struct attribute a; attribute_next(&of_kernel, &a);)
+    if ((a.kind == EIATTR_MAX_THREADS || a.kind == EIATTR_REQNTID) && a.count >= 3)
+      out->max_threads = (int)(a.words[0] * a.words[1] * a.words[2]);
+
+  Elf64_Shdr section;
+  if (section_find(&cubin, ".nv.shared.", entry, &section))
+    out->static_shared = (int64_t)section.sh_size;
+  if (cubin_sm(&cubin) >= FIRST_SM_WITH_RESERVED && out->static_shared >= RESERVED_SHARED)
+    out->static_shared -= RESERVED_SHARED;
+  if (section_find(&cubin, ".nv.constant3", "", &section))
+    out->constant_bytes = (int64_t)section.sh_size;
   return CUGEN_OK;
 }
 

@@ -81,12 +81,6 @@ static const double softness = 4.5, latency_softness = 2.5, stream_softness = 8,
 
 /* ---- The machine ---------------------------------------------------------------------------- */
 
-/* From Hopper on, mma.sync does not reach the tensor cores' full rate, but wgmma and its
-   successors do: Luo et al., 2024 (arXiv:2402.13499), 62.9 % on average. */
-static double sync_share(const struct device_facts *facts) {
-  return facts->architecture_specific ? 0.63 : 1;
-}
-
 /* An instruction does two operations for each of 32 lanes. There are no f16 pairs before compute
    capability 5.3, and no bf16 pairs before 8.0. */
 static double pairs(double rate) {
@@ -124,7 +118,9 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
       .latency_cluster = cluster_latency,
       .cluster_bytes = cluster_bytes,
       .tensor_flops = r->tensor_flops,
-      .tensor_sync_share = sync_share(&device->facts),
+      /* From Hopper on, mma.sync does not reach the tensor cores' full rate, but wgmma and its
+         successors do: Luo et al., 2024 (arXiv:2402.13499), 62.9 % on average. */
+      .tensor_sync_share = device->facts.architecture_specific ? 0.63 : 1,
       /* f64 products of 8 x 8 x 4, the shape of Ampere, reach half of the rate on an H200
          (measured) */
       .tensor_small_share = device->facts.architecture_specific ? 0.5 : 1,
@@ -133,14 +129,6 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
       .tensor_fp8_flops = r->tensor_fp8_flops,
       .tensor_i8_flops = r->tensor_i8_flops,
   };
-}
-
-/* Returns the bytes that one copy by the argument's tensor map moves; 0: the argument has no
-   map. */
-static double model_box_bytes(const struct kernel_argument *a) {
-  double bytes = a->access == ACCESS_TENSOR ? a->dtype->bytes : 0;
-  for (int i = 0; i < a->rank; i++) bytes *= a->box[i];
-  return bytes;
 }
 
 /* Places the buffers far apart, each at the start of its own region, so that their alignment is
@@ -158,7 +146,8 @@ static int fill_parameters(const struct kernel_spec *spec, const struct kernel_l
     memcpy(structs[i].data, a->packed, sizeof a->packed);
     structs[i].bytes = a->struct_bytes;
     kernel_struct_fill(spec, passed[i].argument, addresses, structs[i].data);
-    boxes[i] = model_box_bytes(a);
+    boxes[i] = a->access == ACCESS_TENSOR ? a->dtype->bytes : 0;
+    for (int d = 0; d < a->rank; d++) boxes[i] *= a->box[d];
     out[i] = a->kind != CUGEN_ARGUMENT_SCALAR ? (int64_t)(uintptr_t)addresses[passed[i].argument]
              : value.type == VALUE_FLOAT      ? 0 /* floats are not followed */
                                               : value.integer;
@@ -218,12 +207,6 @@ static double usable_by_clusters(int blocks) {
     all += group_sizes[i];
   }
   return usable ? (double)usable / all : 1;
-}
-
-static double largest(const double *values, int count) {
-  double most = 0;
-  for (int i = 0; i < count; i++) most = fmax(most, values[i]);
-  return most;
 }
 
 static double beyond(double bytes, double cache) {
@@ -293,10 +276,10 @@ static void fill_parts(const struct situation *s, double bytes, struct model_lau
   double per_round = rounds(s->share, out->resident) / s->clock;
   double passes = norm(c->pipe[PTX_PIPE_MEMORY] + spill_passes(s, c),
                        store_pass * c->store_wavefronts, store_softness);
-  double per_block = rounds(s->share, 1) / s->clock;
+  double per_block = rounds(s->share, 1) / s->clock, busiest = 0;
+  for (int p = 0; p < PTX_PIPE_MEMORY; p++) busiest = fmax(busiest, c->pipe[p]);
   out->exchange = c->exchange * s->distant * per_block;
-  out->parts[MODEL_INSTRUCTIONS] =
-      instruction_cycles * largest(c->pipe, PTX_PIPE_MEMORY) * per_block;
+  out->parts[MODEL_INSTRUCTIONS] = instruction_cycles * busiest * per_block;
   out->parts[MODEL_FETCH] = fetch_cycles(c) * per_block;
   out->parts[MODEL_L1] = passes * per_block;
   out->parts[MODEL_LATENCY] = (model_between(c->alone, from_memory) + block_cycles) * per_round;
@@ -383,15 +366,6 @@ static int model_walk(struct situation *s, const struct ptx_machine *machine,
   if (!status) status = ptx_walk(&kernel, machine, &launch, &out->counts, err);
   ptx_close(&kernel);
   return status;
-}
-
-/* Checks that the launch passes the parameters that its kernel takes. */
-static int model_check_parameters(const struct kernel_spec *spec, size_t launch,
-                                  const struct compiled *compiled, size_t entry, cugen_error *err) {
-  int sizes[PLAN_MAX_PARAMETERS] = {0};
-  int takes = cubin_parameters(compiled->image, compiled->image_length, compiled->entries[entry],
-                               sizes, PLAN_MAX_PARAMETERS);
-  return plan_check_parameters(spec, launch, 0, sizes, takes, err);
 }
 
 int model_check_symbols(const struct kernel_spec *spec, const struct compiled *compiled,
@@ -536,7 +510,10 @@ static int add_launch(const struct device_description *device, const struct kern
                         .resources = &compiled->resources[entry],
                         .clock = 1e3 * sustained_clock * (double)device->facts.clock_khz,
                         .until = until};
-  int status = model_check_parameters(spec, i, compiled, entry, err);
+  int sizes[PLAN_MAX_PARAMETERS] = {0};
+  int takes = cubin_parameters(compiled->image, compiled->image_length, compiled->entries[entry],
+                               sizes, PLAN_MAX_PARAMETERS);
+  int status = plan_check_parameters(spec, i, 0, sizes, takes, err);
   if (!status) status = predict_launch(&s, compiled, entry, i ? -1 : spec->bytes, launch, err);
   if (status) return status;
   out->requested += times * launch_requested(launch);

@@ -21,23 +21,6 @@ static cudaOccDeviceProp device_properties(const struct device_facts *facts) {
   };
 }
 
-/* If a block needs more shared memory than the default, the kernel is assumed to be allowed that
-   much, as the cuda device allows it. */
-static cudaOccFuncAttributes function_attributes(const struct device_facts *facts,
-                                                 const struct kernel_resources *resources,
-                                                 int64_t dynamic_shared) {
-  bool asks = resources->static_shared + dynamic_shared > facts->shared_per_block;
-  return (cudaOccFuncAttributes){
-      .maxThreadsPerBlock = resources->max_threads > 0 ? resources->max_threads : INT_MAX,
-      .numRegs = resources->registers,
-      .sharedSizeBytes = (size_t)resources->static_shared,
-      .partitionedGCConfig = PARTITIONED_GC_OFF,
-      .shmemLimitConfig = asks ? FUNC_SHMEM_LIMIT_OPTIN : FUNC_SHMEM_LIMIT_DEFAULT,
-      .maxDynamicSharedSizeBytes = (size_t)dynamic_shared,
-      .numBlockBarriers = 1,
-  };
-}
-
 /* Several limits often coincide; the limit that a user can change most easily is named first. */
 static const struct {
   unsigned bit;
@@ -75,7 +58,18 @@ int occupancy_get(const struct device_facts *facts, const struct kernel_resource
                      "no occupancy for a block of %d threads and %lld dynamic shared bytes",
                      threads, (long long)dynamic_shared);
   cudaOccDeviceProp properties = device_properties(facts);
-  cudaOccFuncAttributes attributes = function_attributes(facts, resources, dynamic_shared);
+  /* If a block needs more shared memory than the default, the kernel is assumed to be allowed that
+     much, as the cuda device allows it. */
+  const bool asks = resources->static_shared + dynamic_shared > facts->shared_per_block;
+  const cudaOccFuncAttributes attributes = {
+      .maxThreadsPerBlock = resources->max_threads > 0 ? resources->max_threads : INT_MAX,
+      .numRegs = resources->registers,
+      .sharedSizeBytes = (size_t)resources->static_shared,
+      .partitionedGCConfig = PARTITIONED_GC_OFF,
+      .shmemLimitConfig = asks ? FUNC_SHMEM_LIMIT_OPTIN : FUNC_SHMEM_LIMIT_DEFAULT,
+      .maxDynamicSharedSizeBytes = (size_t)dynamic_shared,
+      .numBlockBarriers = 1,
+  };
   cudaOccDeviceState state = {.cacheConfig = CACHE_PREFER_NONE, .carveoutConfig = carveout};
   cudaOccResult result = {0};
   cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(

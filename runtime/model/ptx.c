@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "ptx_join.h"
-#include "ptx_opcode.h"
 
 struct range { /* .reg .b32 %r<513>: the names %r0 to %r512 */
   struct ptx_name name;
@@ -563,40 +561,32 @@ static void ptx_read_file(struct reader *r) {
   r->at = file.name.text + file.name.length;
 }
 
-static int read_entry(struct reader *r, const char *entry, bool *found) {
-  if (*found || !ptx_is_word(ptx_next_word(r), entry)) {
-    skip_behind(r, ")");
-    skip_body(r);
-    return CUGEN_OK;
-  }
-  *found = true;
-  ptx_read_parameters(r);
-  read_directives(r);
-  return read_scope(r, 0);
-}
-
-/* If the kernel has source lines, reads to the module's end, where the names of files stand. */
-static int read_module(struct reader *r, const char *entry, bool *found) {
-  int status = CUGEN_OK;
-  while (!status) {
-    struct ptx_name word = ptx_next_word(r);
-    if (!word.length || (*found && !r->source_line)) break;
-    if (ptx_is_word(word, ".shared") || ptx_is_word(word, ".const") || ptx_is_word(word, ".global"))
-      read_variable(r, word);
-    if (ptx_is_word(word, ".func")) read_function(r);
-    if (ptx_is_word(word, ".file")) ptx_read_file(r);
-    if (ptx_is_word(word, ".section")) skip_body(r);
-    if (ptx_is_word(word, ".entry")) status = read_entry(r, entry, found);
-  }
-  if (!status && r->failed) status = error_memory(r->err);
-  return status;
-}
-
 int ptx_open(const char *text, const char *entry, struct ptx_kernel *out, cugen_error *err) {
   *out = (struct ptx_kernel){0};
   struct reader r = {.out = out, .at = text, .line = 1, .err = err};
   bool found = false;
-  int status = read_module(&r, entry, &found);
+  int status = CUGEN_OK;
+  while (!status) {
+    struct ptx_name word = ptx_next_word(&r);
+    /* If the kernel has source lines, the names of their files stand at the module's end. */
+    if (!word.length || (found && !r.source_line)) break;
+    if (ptx_is_word(word, ".shared") || ptx_is_word(word, ".const") || ptx_is_word(word, ".global"))
+      read_variable(&r, word);
+    if (ptx_is_word(word, ".func")) read_function(&r);
+    if (ptx_is_word(word, ".file")) ptx_read_file(&r);
+    if (ptx_is_word(word, ".section")) skip_body(&r);
+    if (!ptx_is_word(word, ".entry")) continue;
+    if (found || !ptx_is_word(ptx_next_word(&r), entry)) {
+      skip_behind(&r, ")");
+      skip_body(&r);
+      continue;
+    }
+    found = true;
+    ptx_read_parameters(&r);
+    read_directives(&r);
+    status = read_scope(&r, 0);
+  }
+  if (!status && r.failed) status = error_memory(err);
   if (!status && !found)
     status = error_set(err, CUGEN_ERROR_COMPILE, "the PTX holds no kernel '%s'", entry);
   if (!status) status = ptx_resolve(&r);

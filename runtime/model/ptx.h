@@ -136,7 +136,7 @@ struct ptx_instruction {
                                             index in `called` */
   size_t first;                          /* index of the first operand */
   int results, count; /* numbers of results and of all operands; results come first */
-  /* role of the load in a group of loads of 16 bytes together, and of 8 bytes: see ptx_join.h */
+  /* role of the load in a group of loads of 16 bytes together, and of 8 bytes: see ptx_join.c */
   enum ptx_part quad, pair;
   int line;              /* line of the PTX */
   int file, source_line; /* place in the source, by .loc; 0: not known */
@@ -212,6 +212,18 @@ struct ptx_targets {
 };
 struct ptx_targets ptx_targets_of(const struct ptx_kernel *kernel,
                                   const struct ptx_instruction *in);
+
+/* ptx_opcode.c: sets the members that follow from an opcode such as "ld.global.nc.v4.f32"; results
+   is 1 if the first operand is the result, else 0. An unknown opcode counts as arithmetic whose
+   value is not followed. */
+void ptx_opcode_read(const char *text, size_t length, struct ptx_instruction *out);
+
+/* ptx_join.c: marks in each basic block the loads from shared memory that together fill 16 or 8
+   bytes at offsets from one base. The walk decides whether such a group is one access. */
+void ptx_join(struct ptx_kernel *kernel);
+/* Returns the number of loads in the PTX, before joining, that bring a lane `bytes` bytes of shared
+   memory. */
+int ptx_join_count(const struct ptx_kernel *kernel, int bytes);
 
 /* Adds the instruction's place in the source to an error, ", k.cu:12", if the place is known. */
 void ptx_append_place(const struct ptx_kernel *kernel, const struct ptx_instruction *in,

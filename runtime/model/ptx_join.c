@@ -1,5 +1,7 @@
-/* Joining neighbouring loads; see ptx_join.h. */
-#include "ptx_join.h"
+/* Loads from shared memory that ptxas joins: NVRTC's PTX may load a row of a tile word by word,
+   but ptxas, which knows the alignment of the row, loads 16 bytes at a time. So the shared memory
+   traffic of PTX differs from the machine's. */
+#include "ptx.h"
 
 enum { QUAD = 16, PAIR = 8, WORD = 4, MOST = QUAD / WORD };
 

@@ -141,19 +141,14 @@ void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes,
   out->wavefronts = at_least_one(pass_count);
 }
 
-/* Returns the number of active lanes that have the same address as this lane. */
-static int count_alike(const struct ptx_lanes *lanes, int lane) {
-  int count = 0;
-  for (uint32_t rest = lanes->mask; rest; rest &= rest - 1)
-    count += lanes->address[__builtin_ctz(rest)] == lanes->address[lane];
-  return count;
-}
-
 int ptx_most_alike(const struct ptx_lanes *lanes) {
   int most = 0;
   for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
-    const int count = count_alike(lanes, __builtin_ctz(rest));
-    if (count > most) most = count;
+    const uint64_t address = lanes->address[__builtin_ctz(rest)];
+    int alike = 0;
+    for (uint32_t other = lanes->mask; other; other &= other - 1)
+      alike += lanes->address[__builtin_ctz(other)] == address;
+    if (alike > most) most = alike;
   }
   return most;
 }

@@ -1,5 +1,5 @@
-/* Reading opcodes with tables; see ptx_opcode.h. */
-#include "ptx_opcode.h"
+/* Reading opcodes with tables. */
+#include "ptx.h"
 
 #include <ctype.h>
 #include <stdlib.h>

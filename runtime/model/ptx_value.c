@@ -6,16 +6,6 @@
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-static void place_threads(const struct ptx_launch *l, int index, struct ptx_values *v) {
-  for (int lane = 0; lane < PTX_LANES; lane++) {
-    uint32_t flat = (uint32_t)(index * PTX_LANES + lane);
-    v->thread[lane][0] = flat % l->block[0];
-    v->thread[lane][1] = flat / l->block[0] % l->block[1];
-    v->thread[lane][2] = flat / l->block[0] / l->block[1];
-  }
-  for (int d = 0; d < 3; d++) v->block[d] = l->at[d];
-}
-
 int ptx_values_open(const struct ptx_kernel *kernel, const struct ptx_launch *launch, int index,
                     struct ptx_values *out, cugen_error *err) {
   size_t kept = 0;
@@ -27,7 +17,13 @@ int ptx_values_open(const struct ptx_kernel *kernel, const struct ptx_launch *la
   out->origin = calloc((size_t)kernel->slots + 1, sizeof *out->origin);
   out->by_block = calloc((size_t)kernel->slots + 1, sizeof *out->by_block);
   if (!out->lanes || !out->origin || !out->by_block) return error_memory(err);
-  place_threads(launch, index, out);
+  for (uint32_t lane = 0; lane < PTX_LANES; lane++) {
+    const uint32_t flat = (uint32_t)index * PTX_LANES + lane;
+    out->thread[lane][0] = flat % launch->block[0];
+    out->thread[lane][1] = flat / launch->block[0] % launch->block[1];
+    out->thread[lane][2] = flat / launch->block[0] / launch->block[1];
+  }
+  memcpy(out->block, launch->at, sizeof out->block);
   return CUGEN_OK;
 }
 

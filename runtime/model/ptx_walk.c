@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "ptx_join.h"
 #include "ptx_memory.h"
 #include "ptx_value.h"
 
@@ -188,11 +187,6 @@ static void begin_copy(struct warp *w, const double begin[PTX_SCENARIOS],
   w->any_open = true;
 }
 
-static void ptx_walk_commit(struct warp *w) {
-  ptx_walk_push(&w->groups, w->any_open ? w->open : w->now);
-  w->any_open = false;
-}
-
 /* ---- Memory --------------------------------------------------------------------------------- */
 
 static void from_global(const struct walk *walk, const struct ptx_access *access,
@@ -201,14 +195,6 @@ static void from_global(const struct walk *walk, const struct ptx_access *access
   latency[PTX_FROM_L2] = access->misses ? m->latency_l2 : m->latency_l1;
   latency[PTX_FROM_MEMORY] = access->misses ? m->latency_memory : m->latency_l1;
   for (int s = 0; s < PTX_SCENARIOS; s++) latency[s] += access->wavefronts - 1;
-}
-
-static void request(struct warp *w, double bytes) {
-  w->counts.requested += bytes;
-}
-
-static void request_lanes(struct warp *w, const struct ptx_lanes *lanes) {
-  request(w, (double)lanes->bytes * __builtin_popcount(lanes->mask));
 }
 
 static void count_global(struct warp *w, const struct ptx_access *access, double *to_l2) {
@@ -271,13 +257,6 @@ static void read_constant(const struct walk *walk, struct warp *w, const struct 
   both(latency, walk->machine->latency_shared + cycles);
 }
 
-/* Integer atomics in shared memory read and write the word in place. For floats the machine runs
-   a loop of compare-and-swap, once for each lane that uses the word: 4.7 cycles a round on an
-   H200, twice that for f64. */
-static int shared_atomic_passes(const struct ptx_instruction *in, const struct ptx_lanes *lanes) {
-  return in->is_float ? 4 * ptx_most_alike(lanes) : 2;
-}
-
 /* The level 2 cache reads and writes a sector in each pass, and returns the old value if it is
    used. The cache's atomic unit makes the passes over one line one after the other. If other blocks
    use other addresses, the passes are taken to spread over the whole buffer. */
@@ -323,7 +302,10 @@ static void access_memory(struct walk *walk, struct warp *w, const struct ptx_in
     return;
   case PTX_SHARED:
     ptx_shared_access(pattern_of(walk, in), lanes, &access);
-    if (in->op == PTX_ATOMIC) access.wavefronts *= shared_atomic_passes(in, lanes);
+    /* Integer atomics in shared memory read and write the word in place. For floats the machine
+       runs a loop of compare-and-swap, once for each lane that uses the word: 4.7 cycles a round on
+       an H200, twice that for f64. */
+    if (in->op == PTX_ATOMIC) access.wavefronts *= in->is_float ? 4 * ptx_most_alike(lanes) : 2;
     count_shared(w, &access);
     both(latency, m->latency_shared + access.wavefronts - 1);
     return;
@@ -331,7 +313,7 @@ static void access_memory(struct walk *walk, struct warp *w, const struct ptx_in
   }
   ptx_global_access(&walk->memory, lanes, load, load && !in->past_l1, &access);
   count_global(w, &access, load ? &w->counts.load_sectors : &w->counts.store_sectors);
-  request_lanes(w, lanes);
+  w->counts.requested += (double)lanes->bytes * __builtin_popcount(lanes->mask);
   if (!load) w->counts.store_wavefronts += access.wavefronts;
   if (in->op == PTX_ATOMIC) count_atomic(walk, w, in, lanes, access.sectors);
   from_global(walk, &access, latency);
@@ -343,7 +325,7 @@ static void access_texture(struct walk *walk, struct warp *w, uint32_t mask,
                            double latency[PTX_SCENARIOS]) {
   const struct ptx_access access = {.sectors = 4, .ideal = 4, .misses = 1, .wavefronts = 1};
   count_global(w, &access, &w->counts.load_sectors);
-  request(w, (double)walk->launch->texel_bytes * __builtin_popcount(mask));
+  w->counts.requested += (double)walk->launch->texel_bytes * __builtin_popcount(mask);
   w->counts.unknown += !walk->launch->texel_bytes;
   both(latency, 3 * walk->machine->latency_l1);
 }
@@ -372,7 +354,7 @@ static void copy_async(struct walk *walk, struct warp *w, const struct ptx_instr
   ptx_global_access(&walk->memory, &lanes, true, !in->past_l1, &global);
   count_shared(w, &shared);
   count_global(w, &global, &w->counts.load_sectors);
-  request(w, copied_bytes(walk, w, in, mask, bytes));
+  w->counts.requested += copied_bytes(walk, w, in, mask, bytes);
   from_global(walk, &global, latency);
   begin_copy(w, begin, latency);
 }
@@ -405,7 +387,7 @@ static double ptx_walk_box_bytes(const struct walk *walk, const struct warp *w,
 /* Adds a request. With wgmma each walked warp represents `alike` warps, of which one makes the
    request. */
 static void request_box(const struct walk *walk, struct warp *w, double bytes) {
-  request(w, bytes / (walk->wgmma ? walk->alike : 1));
+  w->counts.requested += bytes / (walk->wgmma ? walk->alike : 1);
   w->counts.unknown += !(bytes > 0);
 }
 
@@ -432,7 +414,7 @@ static void copy_bulk(struct walk *walk, struct warp *w, const struct ptx_instru
   if (bytes < 0 || bytes > 1 << 20) bytes = 0;
   bool load = in->op == PTX_BULK_LOAD;
   count_bulk(w, (double)bytes, load);
-  request(w, (double)bytes);
+  w->counts.requested += (double)bytes;
   ptx_touch(&walk->memory,
             (uint64_t)ptx_value_of(&w->values, walk->kernel, in, load ? 1 : 0, __builtin_ctz(mask)),
             bytes, load);
@@ -546,7 +528,10 @@ static void perform(struct walk *walk, struct warp *w, const struct ptx_instruct
   case PTX_WGMMA_WAIT:
     wait_until(w, &w->products, (int)ptx_operand_number(walk->kernel, in, 0, 0));
     break;
-  case PTX_COMMIT: ptx_walk_commit(w); break;
+  case PTX_COMMIT:
+    ptx_walk_push(&w->groups, w->any_open ? w->open : w->now);
+    w->any_open = false;
+    break;
   case PTX_WAIT: wait_until(w, &w->groups, (int)ptx_operand_number(walk->kernel, in, 0, 0)); break;
   case PTX_WAIT_BARRIER: wait_until(w, &w->bulk, w->bulk.count ? w->bulk.count - 1 : 0); break;
   case PTX_BARRIER:
@@ -560,15 +545,6 @@ static void perform(struct walk *walk, struct warp *w, const struct ptx_instruct
   }
 }
 
-static void issue(const struct walk *walk, struct warp *w, const struct ptx_instruction *in) {
-  const struct ptx_machine *m = walk->machine;
-  w->counts.instructions += in->weight;
-  ptx_walk_spend(w, PTX_PIPE_NONE, in->weight * m->pipe[PTX_PIPE_NONE]);
-  if (in->pipe != PTX_PIPE_MEMORY && in->pipe != PTX_PIPE_TENSOR)
-    ptx_walk_spend(w, in->pipe, in->pipe ? in->weight * m->pipe[in->pipe] : 0);
-  w->issued += in->weight;
-}
-
 /* Accounts for one instruction: its cost, and when its results are ready. The result of a wgmma is
    ready when the warp waits for the product. */
 static void account(struct walk *walk, struct warp *w, const struct ptx_instruction *in,
@@ -578,13 +554,19 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
   bool follows = read_lanes(walk, w, in, mask, &lanes);
   const bool operand = in->op == PTX_LOAD &&
                        (in->space == PTX_PARAM || (in->space == PTX_CONST && !has_index(walk, in)));
-  bool free = follows || operand || in->op == PTX_MOV || in->op == PTX_CVTA;
+  const bool free = follows || operand || in->op == PTX_MOV || in->op == PTX_CVTA;
+  const struct ptx_machine *m = walk->machine;
   if (in->leader) close_basic_block(w);
   ptx_walk_start(walk, w, in, begin);
   if (in->op == PTX_LOAD && !operand) wait_for_registers(walk, w, in, begin);
-  both(latency,
-       free ? 0 : walk->machine->latency[in->pipe] * (in->weight > 1 ? in->weight / 2.0 : 1));
-  if (!free) issue(walk, w, in);
+  both(latency, free ? 0 : m->latency[in->pipe] * (in->weight > 1 ? in->weight / 2.0 : 1));
+  if (!free) {
+    w->counts.instructions += in->weight;
+    ptx_walk_spend(w, PTX_PIPE_NONE, in->weight * m->pipe[PTX_PIPE_NONE]);
+    if (in->pipe != PTX_PIPE_MEMORY && in->pipe != PTX_PIPE_TENSOR)
+      ptx_walk_spend(w, in->pipe, in->pipe ? in->weight * m->pipe[in->pipe] : 0);
+    w->issued += in->weight;
+  }
   if (!mask) return;
   perform(walk, w, in, mask, follows, &lanes, begin, latency);
   if (in->op == PTX_WGMMA) return;
@@ -791,27 +773,6 @@ static void warp_close(struct warp *w) {
   ptx_values_close(&w->values);
 }
 
-static bool ptx_walk_has(const struct ptx_kernel *kernel, enum ptx_op op) {
-  for (size_t i = 0; i < kernel->count; i++)
-    if (kernel->instructions[i].op == op) return true;
-  return false;
-}
-
-static int ptx_walk_check(const struct walk *walk, cugen_error *err) {
-  const struct ptx_kernel *kernel = walk->kernel;
-  if (walk->warps < 1 || walk->warps > 32)
-    return error_set(err, CUGEN_ERROR_COMPILE, "a block has 1 to 1024 threads");
-  for (size_t i = 0; i < kernel->count; i++) {
-    const struct ptx_instruction *in = &kernel->instructions[i];
-    if ((in->op == PTX_MMA || in->op == PTX_WGMMA) && !(tensor_rate(walk->machine, in) > 0))
-      return error_set(err, CUGEN_ERROR_COMPILE,
-                       "PTX line %d: how fast the device multiplies matrices of this type is not "
-                       "known, so the variant cannot be predicted",
-                       in->line);
-  }
-  return CUGEN_OK;
-}
-
 /* Counts the steps of a warp, at most `most`. */
 static int ptx_walk_probe(const struct walk *walk, int index, long most, long *steps,
                           cugen_error *err) {
@@ -938,9 +899,17 @@ static int walk_open(const struct ptx_kernel *kernel, const struct ptx_machine *
   const int64_t threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
   *out = (struct walk){.kernel = kernel, .machine = machine, .launch = launch};
   out->warps = (int)((threads + PTX_LANES - 1) / PTX_LANES);
-  int status = ptx_walk_check(out, err);
-  if (status) return status;
-  out->wgmma = ptx_walk_has(kernel, PTX_WGMMA);
+  if (out->warps < 1 || out->warps > 32)
+    return error_set(err, CUGEN_ERROR_COMPILE, "a block has 1 to 1024 threads");
+  for (size_t i = 0; i < kernel->count; i++) {
+    const struct ptx_instruction *in = &kernel->instructions[i];
+    out->wgmma |= in->op == PTX_WGMMA;
+    if ((in->op == PTX_MMA || in->op == PTX_WGMMA) && !(tensor_rate(machine, in) > 0))
+      return error_set(err, CUGEN_ERROR_COMPILE,
+                       "PTX line %d: how fast the device multiplies matrices of this type is not "
+                       "known, so the variant cannot be predicted",
+                       in->line);
+  }
   out->joins_quads = launch->shared_quads > ptx_join_count(kernel, 16);
   out->joins_pairs = launch->shared_pairs > ptx_join_count(kernel, 8);
   out->alike = out->wgmma && out->warps > 4 ? 4 : out->warps;
