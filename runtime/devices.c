@@ -8,20 +8,6 @@ static const struct device_ops *const rows[] = {&cuda_device_ops, &cpu_device_op
 
 enum { ROW_COUNT = sizeof rows / sizeof *rows, HIGHEST_ORDINAL = 9999 };
 
-static int runtime_devices_unknown_device(const char *id, cugen_error *err) {
-  const char *kinds[ROW_COUNT];
-  for (size_t i = 0; i < ROW_COUNT; i++) kinds[i] = rows[i]->kind;
-  struct text kind = {0};
-  text_add_n(&kind, id, strcspn(id, ":"));
-  const char *nearest = text_nearest(text_get(&kind), kinds, ROW_COUNT);
-  error_set(err, CUGEN_ERROR_USAGE,
-            "no device '%s'%s%s%s: there are cuda:0, cuda:1 and so on, cpu, and described ones "
-            "such as model:H200",
-            id, nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
-  text_free(&kind);
-  return CUGEN_ERROR_USAGE;
-}
-
 /* Returns the number after "cuda:"; 0: the id ends before the colon; -1: `rest` is anything
    else. */
 static int parse_ordinal(const char *rest) {
@@ -42,5 +28,16 @@ int device_find(const char *id, const struct device_ops **ops, int *ordinal, cug
     *ordinal = number;
     return CUGEN_OK;
   }
-  return runtime_devices_unknown_device(id, err);
+
+  const char *kinds[ROW_COUNT];
+  for (size_t i = 0; i < ROW_COUNT; i++) kinds[i] = rows[i]->kind;
+  struct text kind = {0};
+  text_add_n(&kind, id, strcspn(id, ":"));
+  const char *nearest = text_nearest(text_get(&kind), kinds, ROW_COUNT);
+  error_set(err, CUGEN_ERROR_USAGE,
+            "no device '%s'%s%s%s: there are cuda:0, cuda:1 and so on, cpu, and described ones "
+            "such as model:H200",
+            id, nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
+  text_free(&kind);
+  return CUGEN_ERROR_USAGE;
 }

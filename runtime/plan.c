@@ -125,19 +125,6 @@ int plan_active_clusters(const struct plan *plan, size_t launch) {
              : 0;
 }
 
-static int find_entries(struct plan *plan, cugen_error *err) {
-  for (size_t i = 0; i < plan->spec->launch_count; i++) {
-    const struct kernel_launch *launch = &plan->spec->launches[i];
-    int status = plan->device->ops->entry(plan->device, plan->loaded,
-                                          plan_entry_index(plan->spec, launch->entry),
-                                          launch->shared_bytes, &plan->entries[i], err);
-    if (!status && launch->has_carveout && plan->device->ops->carve)
-      status = plan->device->ops->carve(plan->device, plan->entries[i], launch->carveout, err);
-    if (status) return status;
-  }
-  return CUGEN_OK;
-}
-
 int plan_check_launches(const struct device_ops *ops, const struct device_facts *facts,
                         const struct kernel_spec *spec, const struct compiled *compiled,
                         plan_resident *resident, cugen_error *err) {
@@ -172,8 +159,15 @@ static int plan_check_cooperative(const struct plan *plan, cugen_error *err) {
 
 static int load_kernels(struct plan *plan, const struct compiled *compiled, cugen_error *err) {
   struct device *device = plan->device;
-  int status = plan->loaded ? CUGEN_OK : device->ops->load(device, compiled, &plan->loaded, err);
-  if (!status) status = find_entries(plan, err);
+  const struct device_ops *ops = device->ops;
+  int status = plan->loaded ? CUGEN_OK : ops->load(device, compiled, &plan->loaded, err);
+  for (size_t i = 0; i < plan->spec->launch_count && !status; i++) {
+    const struct kernel_launch *launch = &plan->spec->launches[i];
+    status = ops->entry(device, plan->loaded, plan_entry_index(plan->spec, launch->entry),
+                        launch->shared_bytes, &plan->entries[i], err);
+    if (!status && launch->has_carveout && ops->carve)
+      status = ops->carve(device, plan->entries[i], launch->carveout, err);
+  }
   return status ? status : plan_check_cooperative(plan, err);
 }
 
@@ -360,11 +354,6 @@ static int make_map(struct device *device, const struct kernel_argument *argumen
                    argument->name, device->description.id);
 }
 
-static int plan_refuse_absent(const struct kernel_argument *argument, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_USAGE, "argument '%s' is none of this problem's: pass NULL",
-                   argument->name);
-}
-
 static int refuse_compiled_in(const struct kernel_argument *argument, cugen_error *err) {
   struct text value = {0};
   value_print(argument->value, &value);
@@ -380,7 +369,10 @@ static int refuse_compiled_in(const struct kernel_argument *argument, cugen_erro
 static int bind_scalar(const struct kernel_argument *argument, const void *given,
                        unsigned char *out, cugen_error *err) {
   size_t bytes = (size_t)kernel_argument_bytes(argument);
-  if (argument->absent) return given ? plan_refuse_absent(argument, err) : CUGEN_OK;
+  if (argument->absent && given)
+    return error_set(err, CUGEN_ERROR_USAGE, "argument '%s' is none of this problem's: pass NULL",
+                     argument->name);
+  if (argument->absent) return CUGEN_OK;
   if (argument->struct_bytes) {
     memcpy(out, given ? given : argument->packed, bytes);
     return CUGEN_OK;
@@ -441,50 +433,36 @@ static void *parameter_place(const struct kernel_argument *argument, struct call
                                             : (void *)&call->addresses[index];
 }
 
-/* Appends a launch's parameters in order, each a pointer to its value. *own: where the launch's
-   next own value is stored. */
-static int list_launch(struct call *call, const struct plan *plan, size_t launch, void **out,
-                       int64_t **own, cugen_error *err) {
-  struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
-  size_t count = kernel_launch_parameters(plan->spec, &plan->spec->launches[launch], passed);
-  for (size_t i = 0; i < count; i++) {
-    const struct kernel_argument *argument = &plan->spec->arguments[passed[i].argument];
-    out[i] = parameter_place(argument, call, passed[i].argument);
-    if (passed[i].value.type == VALUE_NIL) continue;
-    if (!element_pack(argument->dtype, passed[i].value, (unsigned char *)*own))
-      return refuse_scalar(argument, passed[i].value, err);
-    out[i] = (*own)++;
-  }
-  call->launch_parameters[launch] = out;
-  return CUGEN_OK;
-}
-
 static size_t count_parameters(const struct kernel_spec *spec, size_t launch) {
   struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
   return kernel_launch_parameters(spec, &spec->launches[launch], passed);
 }
 
+/* Lists the parameters of all launches in order, each a pointer to its value, with the values that
+   only one launch passes in call->own. */
 static int list_parameters(const struct plan *plan, struct call *call, void *const *extra,
                            size_t extra_count, cugen_error *err) {
   void **out = call->parameters;
   int64_t *own = call->own;
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < plan->spec->launch_count && !status; i++) {
-    status = list_launch(call, plan, i, out, &own, err);
-    out += count_parameters(plan->spec, i);
+  for (size_t i = 0; i < plan->spec->launch_count; i++) {
+    struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
+    size_t count = kernel_launch_parameters(plan->spec, &plan->spec->launches[i], passed);
+    call->launch_parameters[i] = out;
+    for (size_t p = 0; p < count; p++) {
+      const struct kernel_argument *argument = &plan->spec->arguments[passed[p].argument];
+      *out++ = parameter_place(argument, call, passed[p].argument);
+      if (passed[p].value.type == VALUE_NIL) continue;
+      if (!element_pack(argument->dtype, passed[p].value, (unsigned char *)own))
+        return refuse_scalar(argument, passed[p].value, err);
+      out[-1] = own++;
+    }
     for (size_t e = 0; e < extra_count; e++) *out++ = extra[e];
     out++; /* the NULL that ends the launch's list */
   }
-  return status;
+  return CUGEN_OK;
 }
 
 /* ---- Comparing a kernel's parameters with the passed ones ----------------------------------- */
-
-static void list_passed(const struct kernel_spec *spec, const struct kernel_parameter *passed,
-                        size_t count, struct text *out) {
-  for (size_t i = 0; i < count; i++)
-    text_addf(out, "%s%s", out->length ? ", " : "", spec->arguments[passed[i].argument].name);
-}
 
 struct passing {
   const struct kernel_spec *spec;
@@ -496,7 +474,8 @@ struct passing {
 
 static int runtime_plan_refuse_count(const struct passing *p, int takes, cugen_error *err) {
   struct text names = {0};
-  list_passed(p->spec, p->parameters, p->count, &names);
+  for (size_t i = 0; i < p->count; i++)
+    text_addf(&names, "%s%s", i ? ", " : "", p->spec->arguments[p->parameters[i].argument].name);
   /* the `extra` parameters of call_bind, which a reference takes */
   for (size_t i = 0; i < p->spec->argument_count && p->extra > 2; i++)
     if (p->spec->arguments[i].kind == CUGEN_ARGUMENT_INOUT && !p->spec->arguments[i].absent)
@@ -571,34 +550,21 @@ int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t 
   return status;
 }
 
-static int runtime_plan_check_parameters(const struct plan *plan, size_t launch, size_t extra,
-                                         cugen_error *err) {
-  int sizes[PLAN_MAX_PARAMETERS] = {0};
-  const struct device_ops *ops = plan->device->ops;
-  int takes =
-      ops->parameters ? ops->parameters(plan->entries[launch], sizes, PLAN_MAX_PARAMETERS) : -1;
-  return plan_check_parameters(plan->spec, launch, extra, sizes, takes, err);
-}
-
-/* Tensor maps need a larger alignment than calloc gives. */
-static int allocate_maps(const struct kernel_spec *spec, struct call *call, cugen_error *err) {
-  size_t i = 0;
-  while (i < spec->argument_count && spec->arguments[i].access != ACCESS_TENSOR) i++;
-  if (i == spec->argument_count) return CUGEN_OK;
-  call->maps =
-      aligned_alloc(_Alignof(struct tensor_map), spec->argument_count * sizeof *call->maps);
-  return call->maps ? CUGEN_OK : error_memory(err);
-}
-
 static int plan_allocate(const struct kernel_spec *spec, struct call *call, size_t extra,
                          cugen_error *err) {
   size_t count = 0;
+  bool maps = false;
   for (size_t i = 0; i < spec->launch_count; i++) count += count_parameters(spec, i) + extra + 1;
+  for (size_t i = 0; i < spec->argument_count; i++)
+    maps |= spec->arguments[i].access == ACCESS_TENSOR;
   call->parameters = calloc(count + 1, sizeof *call->parameters);
   call->launch_parameters = calloc(spec->launch_count + 1, sizeof *call->launch_parameters);
   call->own = calloc(spec->parameter_count + 1, sizeof *call->own);
+  if (maps) /* these need a larger alignment than calloc gives */
+    call->maps =
+        aligned_alloc(_Alignof(struct tensor_map), spec->argument_count * sizeof *call->maps);
   const bool allocated = call->parameters && call->launch_parameters && call->own;
-  return allocated ? allocate_maps(spec, call, err) : error_memory(err);
+  return allocated && (call->maps || !maps) ? CUGEN_OK : error_memory(err);
 }
 
 /* Must be the last step of binding, because the device memory that was prepared for `before` may
@@ -614,15 +580,21 @@ static int plan_prepare(struct plan *plan, struct call *call, size_t extra_count
   return status;
 }
 
-static int bind_all(struct plan *plan, struct call *call, const struct memory *memory,
-                    void *const *extra, size_t extra_count, cugen_error *err) {
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < plan->spec->launch_count && !status; i++)
-    status = runtime_plan_check_parameters(plan, i, extra_count, err);
+static int bind_kernels(struct plan *plan, struct call *call, const struct memory *memory,
+                        void *const *extra, size_t extra_count, struct call *before,
+                        cugen_error *err) {
+  const struct device_ops *ops = plan->device->ops;
+  int status = plan_allocate(plan->spec, call, extra_count, err);
+  for (size_t i = 0; i < plan->spec->launch_count && !status; i++) {
+    int sizes[PLAN_MAX_PARAMETERS] = {0};
+    int takes =
+        ops->parameters ? ops->parameters(plan->entries[i], sizes, PLAN_MAX_PARAMETERS) : -1;
+    status = plan_check_parameters(plan->spec, i, extra_count, sizes, takes, err);
+  }
   if (!status) status = list_parameters(plan, call, extra, extra_count, err);
   for (size_t i = 0; i < plan->spec->argument_count && !status; i++)
     status = bind_argument(plan, call, i, &memory[i], err);
-  return status;
+  return status ? status : plan_prepare(plan, call, extra_count, before, err);
 }
 
 /* Binds the arguments as an application passes them, without the textures, symbols and tensor maps
@@ -690,9 +662,7 @@ static int plan_bind(struct plan *plan, const struct memory *memory, void *const
   call->spec = plan->spec;
   call->entries = plan->entries;
   int status = plan->function ? bind_function(plan, call, memory, err)
-                              : plan_allocate(plan->spec, call, extra_count, err);
-  if (!status && !plan->function) status = bind_all(plan, call, memory, extra, extra_count, err);
-  if (!status && !plan->function) status = plan_prepare(plan, call, extra_count, before, err);
+                              : bind_kernels(plan, call, memory, extra, extra_count, before, err);
   call->movable = !call->prepared && is_movable(plan->spec, memory);
   if (status) {
     call_free(call);
@@ -739,17 +709,6 @@ static int copy_symbol(const struct call *call, const struct symbol *symbol, boo
                                  in ? symbol->buffer : symbol->at, symbol->bytes, stream, err);
 }
 
-/* Fills arrays and symbols before the launches. stream: as for texture_update. */
-static int plan_fill(const struct call *call, void *const *stream, cugen_error *err) {
-  const struct device_ops *ops = call->device->ops;
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < call->array_count && !status; i++)
-    status = ops->texture_update(call->device, &call->textures[call->arrays[i]], stream, err);
-  for (size_t i = 0; i < call->symbol_count && !status; i++)
-    if (call->symbols[i].read) status = copy_symbol(call, &call->symbols[i], true, stream, err);
-  return status;
-}
-
 int call_poison(const struct call *call, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < call->symbol_count && !status; i++)
@@ -757,12 +716,16 @@ int call_poison(const struct call *call, cugen_error *err) {
   return status;
 }
 
-/* Makes all launches, on the device's own stream if stream is NULL, and then copies outputs from
-   symbols. */
+/* Fills arrays and symbols, makes all launches, and copies outputs from symbols. stream: as for
+   texture_update. */
 static int launch_all(const struct call *call, void *const *stream, cugen_error *err) {
   const struct device_ops *ops = call->device->ops;
-  int status = plan_fill(call, stream, err);
   const size_t count = kernel_spec_calls(call->spec);
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < call->array_count && !status; i++)
+    status = ops->texture_update(call->device, &call->textures[call->arrays[i]], stream, err);
+  for (size_t i = 0; i < call->symbol_count && !status; i++)
+    if (call->symbols[i].read) status = copy_symbol(call, &call->symbols[i], true, stream, err);
   for (size_t i = 0; i < count && !status; i++) {
     const size_t at = kernel_spec_call(call->spec, i);
     const struct kernel_launch *launch = &call->spec->launches[at];

@@ -115,14 +115,6 @@ int wire_get_error(struct wire_reader *reader, cugen_error *err) {
 
 /* ---- Specs ---------------------------------------------------------------------------------- */
 
-static void wire_put_argument(struct text *out, const struct kernel_argument *a) {
-  wire_put_string(out, a->name);
-  wire_put_string(out, a->file ? a->file : "");
-  wire_put_string(out, a->dtype->name);
-  wire_put_string(out, a->value.type == VALUE_STRING ? a->value.string : "");
-  wire_put(out, a, sizeof *a);
-}
-
 /* Plain fields travel in their memory layout; pointers are set afterwards. */
 static void get_argument(struct wire_reader *reader, struct kernel_argument *a) {
   const char *name = wire_get_string(reader), *file = wire_get_string(reader);
@@ -145,8 +137,14 @@ void wire_put_spec(struct text *out, const struct kernel_spec *spec) {
   wire_put_string(out, spec->variant);
   wire_put_int(out, (int64_t)spec->argument_count);
   wire_put_int(out, (int64_t)spec->own_count);
-  for (size_t i = 0; i < spec->argument_count + spec->own_count; i++)
-    wire_put_argument(out, &spec->arguments[i]);
+  for (size_t i = 0; i < spec->argument_count + spec->own_count; i++) {
+    const struct kernel_argument *a = &spec->arguments[i];
+    wire_put_string(out, a->name);
+    wire_put_string(out, a->file ? a->file : "");
+    wire_put_string(out, a->dtype->name);
+    wire_put_string(out, a->value.type == VALUE_STRING ? a->value.string : "");
+    wire_put(out, a, sizeof *a);
+  }
   wire_put_int(out, (int64_t)spec->launch_count);
   for (size_t i = 0; i < spec->launch_count; i++) {
     wire_put_string(out, spec->launches[i].entry);
@@ -195,15 +193,6 @@ static bool right_parameters(const struct kernel_spec *spec) {
   return true;
 }
 
-static int get_parameters(struct wire_reader *reader, struct kernel_spec *out, cugen_error *err) {
-  out->parameter_count = get_count(reader, KERNEL_MAX_LAUNCHES * KERNEL_MAX_ARGUMENTS);
-  out->parameters = calloc(out->parameter_count + 1, sizeof *out->parameters);
-  if (!out->parameters) return error_memory(err);
-  get_into(reader, out->parameters, out->parameter_count * sizeof *out->parameters);
-  reader->failed |= !right_parameters(out);
-  return CUGEN_OK;
-}
-
 static int get_parts(struct wire_reader *reader, struct kernel_spec *out, cugen_error *err) {
   out->variant = strdup(wire_get_string(reader));
   out->argument_count = get_count(reader, KERNEL_MAX_ARGUMENTS);
@@ -222,9 +211,12 @@ static int get_parts(struct wire_reader *reader, struct kernel_spec *out, cugen_
     out->launches[i].place = place;
   }
   int status = get_sequence(reader, out, err);
-  if (!status) status = get_parameters(reader, out, err);
   if (status) return status;
-  return reader->failed ? broken(err) : CUGEN_OK;
+  out->parameter_count = get_count(reader, KERNEL_MAX_LAUNCHES * KERNEL_MAX_ARGUMENTS);
+  out->parameters = calloc(out->parameter_count + 1, sizeof *out->parameters);
+  if (!out->parameters) return error_memory(err);
+  get_into(reader, out->parameters, out->parameter_count * sizeof *out->parameters);
+  return reader->failed || !right_parameters(out) ? broken(err) : CUGEN_OK;
 }
 
 /* Replaces a name by its copy in the spec's own strings. */
