@@ -101,9 +101,8 @@ int cache_prepare(struct sqlite_cache *cache, bool with_disk, cugen_error *err);
 sqlite3_stmt *cache_query(struct sqlite_cache *cache, const char *sql);
 /* Like cache_query, for another database whose tables are of `format`; *out is NULL on failure. */
 bool cache_prepare_on(sqlite3 *db, const char *sql, int format, sqlite3_stmt **out);
-/* Runs statements on a database, with the marks of cache_write_sql replaced for the current
-   format. */
-bool cache_sql_on(sqlite3 *db, const char *sql);
+/* Runs statements on a database, with the marks of cache_write_sql replaced for `format`. */
+bool cache_sql_on(sqlite3 *db, const char *sql, int format);
 
 /* ---- transaction.c -------------------------------------------------------------------------- */
 

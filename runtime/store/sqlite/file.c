@@ -125,14 +125,6 @@ static int file_check_size(const unsigned char *header, sqlite3_int64 size, cons
   return cache_error_corrupt(path, "it is cut off", err);
 }
 
-/* Does not use xFileSize, which takes a file of one byte for an empty one. */
-static int file_size_of(const char *path, sqlite3_int64 *size) {
-  struct stat info;
-  if (stat(path, &info)) return SQLITE_IOERR;
-  *size = info.st_size;
-  return SQLITE_OK;
-}
-
 /* Whether a rollback journal names another file at its end, as in a transaction over several
    files: SQLite would remove that file, whatever it is, after rolling back (pager.c,
    readSuperJournal). cugen makes no such transactions. */
@@ -193,7 +185,9 @@ int cache_probe(const char *path, bool *fresh, cugen_error *err) {
   sqlite3_int64 size = 0;
   int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, status = CUGEN_OK, code = SQLITE_NOMEM;
   if (name) code = vfs->xOpen(vfs, name, file, flags, &flags);
-  if (code == SQLITE_OK) code = file_size_of(path, &size);
+  /* xFileSize takes a file of one byte for an empty one */
+  if (code == SQLITE_OK && stat(path, &info)) code = SQLITE_IOERR;
+  if (code == SQLITE_OK) size = info.st_size;
   if (code == SQLITE_OK && size > 0) {
     code = file->pMethods->xRead(file, header, HEADER_BYTES, 0);
     if (code == SQLITE_IOERR_SHORT_READ) code = SQLITE_OK; /* the rest of the buffer is zero */

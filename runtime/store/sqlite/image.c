@@ -21,24 +21,21 @@ static bool sqlite_image_read_entries(sqlite3_stmt *statement, struct compiled *
   return true;
 }
 
-static bool take_data(sqlite3_stmt *row, struct compiled *out) {
-  const void *data = sqlite3_column_blob(row, 2);
-  size_t length = data ? (size_t)sqlite3_column_bytes(row, 2) : 0;
-  out->image = malloc(length ? length : 1);
-  if (!out->image) return false;
-  if (data) memcpy(out->image, data, length);
-  out->image_length = length;
-  return true;
-}
-
 static bool read_row(sqlite3_stmt *row, sqlite3_stmt *entries, struct cache_image_row *out) {
   struct compiled *compiled = &out->compiled;
-  const void *mac = sqlite3_column_blob(row, 3);
+  const void *mac = sqlite3_column_blob(row, 3), *data;
   out->sealed = mac && sqlite3_column_bytes(row, 3) == SEAL_BYTES;
   if (out->sealed) memcpy(out->mac, mac, SEAL_BYTES);
   strncat(compiled->image_hash.hex, cache_column_text(row, 0), sizeof compiled->image_hash.hex - 1);
   compiled->log = strdup(cache_column_text(row, 1));
-  return compiled->log && sqlite_image_read_entries(entries, compiled) && take_data(row, compiled);
+  if (!compiled->log || !sqlite_image_read_entries(entries, compiled)) return false;
+  data = sqlite3_column_blob(row, 2);
+  const size_t length = data ? (size_t)sqlite3_column_bytes(row, 2) : 0;
+  compiled->image = malloc(length ? length : 1);
+  if (!compiled->image) return false;
+  if (data) memcpy(compiled->image, data, length);
+  compiled->image_length = length;
+  return true;
 }
 
 int sqlite_image_load(struct cache *base, const char *name, struct cache_image_row *out,
@@ -58,32 +55,30 @@ int sqlite_image_load(struct cache *base, const char *name, struct cache_image_r
 
 /* ---- Storing -------------------------------------------------------------------------------- */
 
-static bool bind_resources(sqlite3_stmt *statement, const struct kernel_resources *resources) {
-  int64_t numbers[CACHE_RESOURCES];
-  cache_resources_get(resources, numbers);
-  for (int i = 0; i < CACHE_RESOURCES; i++)
-    if (sqlite3_bind_int64(statement, 4 + i, numbers[i]) != SQLITE_OK) return false;
-  return true;
-}
-
 static bool store_entries(struct sqlite_cache *cache, const char *name,
                           const struct compiled *compiled) {
   sqlite3_stmt *statement = cache->statements[IMAGE_ENTRY_ADD];
-  for (size_t i = 0; i < compiled->entry_count; i++)
-    if (!cache_bind_text(statement, 1, name) ||
-        sqlite3_bind_int(statement, 2, (int)i) != SQLITE_OK ||
-        !cache_bind_text(statement, 3, compiled->entries[i]) ||
-        !bind_resources(statement, &compiled->resources[i]) || !cache_step(cache, IMAGE_ENTRY_ADD))
-      return false;
-  return true;
+  bool good = true;
+  for (size_t i = 0; good && i < compiled->entry_count; i++) {
+    int64_t numbers[CACHE_RESOURCES];
+    cache_resources_get(&compiled->resources[i], numbers);
+    good = cache_bind_text(statement, 1, name) &&
+           sqlite3_bind_int(statement, 2, (int)i) == SQLITE_OK &&
+           cache_bind_text(statement, 3, compiled->entries[i]);
+    for (int n = 0; good && n < CACHE_RESOURCES; n++)
+      good = sqlite3_bind_int64(statement, 4 + n, numbers[n]) == SQLITE_OK;
+    good = good && cache_step(cache, IMAGE_ENTRY_ADD);
+  }
+  return good;
 }
 
 /* The checksum is stored for processes of an older cugen (format 6) that have the file open. */
-static int store_image(struct sqlite_cache *cache, const char *name,
-                       const struct compiled *compiled, const unsigned char *mac,
-                       cugen_error *err) {
+int sqlite_image_store(struct cache *base, const char *name, const struct compiled *compiled,
+                       const unsigned char *mac, cugen_error *err) {
+  struct sqlite_cache *cache = sqlite_cache_of(base);
   sqlite3_stmt *drop = cache->statements[IMAGE_DROP], *add = cache->statements[IMAGE_ADD];
   struct hash checksum = hash_bytes(compiled->image, compiled->image_length);
+  cache_hurry(cache, true);
   bool good = cache_bind_text(drop, 1, name) && cache_bind_text(add, 1, name) &&
               cache_bind_text(add, 2, checksum.hex) &&
               cache_bind_text(add, 3, compiled->image_hash.hex) &&
@@ -96,14 +91,6 @@ static int store_image(struct sqlite_cache *cache, const char *name,
               cache_step(cache, IMAGE_ADD) && store_entries(cache, name, compiled);
   int status = cache_finish(cache, good, "keep a compiled kernel", err);
   sqlite3_clear_bindings(add); /* the binding pointed at the caller's memory */
-  return status;
-}
-
-int sqlite_image_store(struct cache *base, const char *name, const struct compiled *compiled,
-                       const unsigned char *mac, cugen_error *err) {
-  struct sqlite_cache *cache = sqlite_cache_of(base);
-  cache_hurry(cache, true);
-  int status = store_image(cache, name, compiled, mac, err);
   cache_hurried(cache, status);
   return status;
 }

@@ -47,18 +47,14 @@ static const char drop_image_sql[] =
 
 static const char doing[] = "remove records";
 
-static bool bind_meant(sqlite3_stmt *statement, const struct cache_filter *filter) {
-  return sqlite3_bind_int64(statement, 2, filter->before) == SQLITE_OK &&
-         sqlite3_bind_int(statement, 3, filter->failed) == SQLITE_OK &&
-         (!filter->origin || cache_bind_text(statement, 4, filter->origin)) &&
-         sqlite3_bind_int(statement, 5, filter->unknown) == SQLITE_OK;
-}
-
 static bool list_records(struct sqlite_cache *cache, const struct cache_filter *filter) {
   sqlite3_stmt *space =
       cache_query(cache, "SELECT id, device, config, problem, options FROM main.space");
   sqlite3_stmt *add = cache_query(cache, meant_sql);
-  bool good = space && add && bind_meant(add, filter);
+  bool good = space && add && sqlite3_bind_int64(add, 2, filter->before) == SQLITE_OK &&
+              sqlite3_bind_int(add, 3, filter->failed) == SQLITE_OK &&
+              (!filter->origin || cache_bind_text(add, 4, filter->origin)) &&
+              sqlite3_bind_int(add, 5, filter->unknown) == SQLITE_OK;
   while (good && sqlite3_step(space) == SQLITE_ROW) {
     const struct cache_row row = cache_row_of(space);
     const struct cache_key key = cache_row_key(&row, 1);
@@ -73,34 +69,13 @@ static bool list_records(struct sqlite_cache *cache, const struct cache_filter *
   return good;
 }
 
-/* Sets *count to the number of rows and *weight to the sum of their weights. */
-static bool manage_measure(struct sqlite_cache *cache, const char *rows, size_t *count,
-                           int64_t *weight) {
-  struct text sql = {0};
-  text_addf(&sql, "SELECT count(*), ifnull(sum(weight), 0) FROM (%s)", rows);
-  sqlite3_stmt *statement = sql.failed ? NULL : cache_query(cache, text_get(&sql));
-  bool good = statement && sqlite3_step(statement) == SQLITE_ROW;
-  if (!good) cache_keep_error(cache, doing);
-  *count = good ? (size_t)sqlite3_column_int64(statement, 0) : 0;
-  *weight = good ? sqlite3_column_int64(statement, 1) : 0;
-  text_free(&sql);
-  return sqlite3_finalize(statement) == SQLITE_OK && good;
-}
-
-static bool count_all(struct sqlite_cache *cache, cugen_cache_counts *out) {
-  int64_t history, none;
-  bool good = manage_measure(cache, "SELECT * FROM temp.goes", &out->records, &history) &&
-              manage_measure(cache, empty_sql, &out->sets, &none) &&
-              manage_measure(cache, unwanted_sql, &out->images, &out->image_bytes);
-  out->history = (size_t)history;
-  out->records -= out->history;
-  return good;
-}
-
 /* ---- Removing ------------------------------------------------------------------------------- */
 
+/* Removing the rows of one kind: records, sets or images. */
 struct removing {
   struct sqlite_cache *cache;
+  const char *rows; /* the query for the rows to list; NULL: they are listed already */
+  const char *drop_sql;
   sqlite3_stmt *next, *drop;
   int64_t last;   /* the id up to which the list is done */
   size_t removed; /* removed rows of the list */
@@ -144,35 +119,44 @@ static int drop_step(struct removing *removing, bool *more, cugen_error *err) {
   return status;
 }
 
-static int drop_listed(struct sqlite_cache *cache, const char *drop, size_t *removed,
-                       int64_t *weight, cugen_error *err) {
-  struct removing removing = {
-      .cache = cache,
-      .next = cache_query(
-          cache, "SELECT id, owner, mark, weight FROM temp.goes WHERE id > ?1 ORDER BY id"),
-      .drop = cache_query(cache, drop),
-      .last = INT64_MIN};
-  bool more = true;
-  int status = removing.next && removing.drop ? CUGEN_OK : cache_error(cache, doing, err);
-  while (!status && more) {
-    status = drop_step(&removing, &more, err);
+static int drop_rows(struct removing *removing, cugen_error *err) {
+  struct sqlite_cache *cache = removing->cache;
+  struct text sql = {0};
+  int status = CUGEN_OK;
+  if (removing->rows) {
+    text_addf(&sql, "%s; INSERT INTO temp.goes %s", list_sql, removing->rows);
+    if (sql.failed)
+      status = error_memory(err);
+    else if (!cache_sql(cache->db, text_get(&sql)))
+      status = cache_error(cache, doing, err);
+    text_free(&sql);
+    if (status) return status;
+  }
+  removing->next =
+      cache_query(cache, "SELECT id, owner, mark, weight FROM temp.goes WHERE id > ?1 ORDER BY id");
+  removing->drop = cache_query(cache, removing->drop_sql);
+  if (!removing->next || !removing->drop) status = cache_error(cache, doing, err);
+  for (bool more = true; !status && more;) {
+    status = drop_step(removing, &more, err);
     if (!status && more) cache_pause();
   }
-  sqlite3_finalize(removing.next);
-  sqlite3_finalize(removing.drop);
-  *removed = removing.removed, *weight = removing.weight;
+  sqlite3_finalize(removing->next);
+  sqlite3_finalize(removing->drop);
   return status;
 }
 
-static int drop_rows(struct sqlite_cache *cache, const char *rows, const char *drop,
-                     size_t *removed, int64_t *weight, cugen_error *err) {
+/* Counts the rows that drop_rows would remove. */
+static bool manage_measure(struct removing *removing) {
   struct text sql = {0};
-  text_addf(&sql, "%s; INSERT INTO temp.goes %s", list_sql, rows);
-  int status = sql.failed                             ? error_memory(err)
-               : cache_sql(cache->db, text_get(&sql)) ? CUGEN_OK
-                                                      : cache_error(cache, doing, err);
+  text_addf(&sql, "SELECT count(*), ifnull(sum(weight), 0) FROM (%s)",
+            removing->rows ? removing->rows : "SELECT * FROM temp.goes");
+  sqlite3_stmt *statement = sql.failed ? NULL : cache_query(removing->cache, text_get(&sql));
+  bool good = statement && sqlite3_step(statement) == SQLITE_ROW;
+  if (!good) cache_keep_error(removing->cache, doing);
+  removing->removed = good ? (size_t)sqlite3_column_int64(statement, 0) : 0;
+  removing->weight = good ? sqlite3_column_int64(statement, 1) : 0;
   text_free(&sql);
-  return status ? status : drop_listed(cache, drop, removed, weight, err);
+  return sqlite3_finalize(statement) == SQLITE_OK && good;
 }
 
 /* Returns free space to the disk when that is quick, because other processes wait meanwhile. A
@@ -187,26 +171,6 @@ static void shrink(struct sqlite_cache *cache) {
   if (quick) cache_sql(cache->db, "VACUUM");
 }
 
-static int drop_all(struct sqlite_cache *cache, cugen_cache_counts *out, cugen_error *err) {
-  int64_t history = 0, none;
-  int status = drop_listed(cache, drop_record_sql, &out->records, &history, err);
-  out->history = (size_t)history;
-  out->records -= out->history;
-  if (!status) status = drop_rows(cache, empty_sql, drop_space_sql, &out->sets, &none, err);
-  if (!status)
-    status = drop_rows(cache, unwanted_sql, drop_image_sql, &out->images, &out->image_bytes, err);
-  if (!status) shrink(cache);
-  return status;
-}
-
-/* Lists the rows in one transaction, so that all are of one moment. */
-static bool sqlite_manage_list_meant(struct sqlite_cache *cache, const struct cache_filter *filter,
-                                     cugen_cache_counts *count) {
-  return cache_sql(cache->db, "BEGIN") && cache_sql(cache->db, list_sql) &&
-         list_records(cache, filter) && (!count || count_all(cache, count)) &&
-         cache_sql(cache->db, "COMMIT");
-}
-
 int sqlite_remove(struct cache *base, const struct cache_filter *filter, bool really,
                   cugen_cache_counts *out, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
@@ -215,11 +179,25 @@ int sqlite_remove(struct cache *base, const struct cache_filter *filter, bool re
                                                  text_get(&base->path), doing, err)
                              : CUGEN_OK;
   if (damaged) return damaged;
-  int status = sqlite_manage_list_meant(cache, filter, really ? NULL : out)
-                   ? CUGEN_OK
-                   : cache_error(cache, doing, err);
+  struct removing records = {.cache = cache, .drop_sql = drop_record_sql, .last = INT64_MIN},
+                  sets = records, images = records, *const all[] = {&records, &sets, &images};
+  enum { KINDS = sizeof all / sizeof *all };
+  sets.rows = empty_sql, sets.drop_sql = drop_space_sql;
+  images.rows = unwanted_sql, images.drop_sql = drop_image_sql;
+  /* The rows are listed in one transaction, so that all are of one moment. */
+  bool listed = cache_sql(cache->db, "BEGIN") && cache_sql(cache->db, list_sql) &&
+                list_records(cache, filter);
+  for (int i = 0; i < KINDS && listed && !really; i++) listed = manage_measure(all[i]);
+  listed = listed && cache_sql(cache->db, "COMMIT");
+  int status = listed ? CUGEN_OK : cache_error(cache, doing, err);
   if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
-  if (!status && really) status = drop_all(cache, out, err);
+  for (int i = 0; i < KINDS && !status && really; i++) status = drop_rows(all[i], err);
+  if (!status && really) shrink(cache);
+  *out = (cugen_cache_counts){.records = records.removed - (size_t)records.weight,
+                              .history = (size_t)records.weight,
+                              .sets = sets.removed,
+                              .images = images.removed,
+                              .image_bytes = images.weight};
   cache_sql(cache->db, UNLIST_SQL);
   return status;
 }

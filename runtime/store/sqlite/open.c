@@ -76,24 +76,20 @@ static int check_schema(struct sqlite_cache *cache, const char *schema, cugen_er
   return status;
 }
 
-/* EXTRA: a commit is on disk when it returns, including the removal of a rollback journal from
-   its folder. */
-static bool set_journal(sqlite3 *db, bool network) {
-  /* An existing write-ahead log can be used without shared memory only under an exclusive lock
-     (wal.html section 8). */
-  if (network &&
-      !cache_sql(db, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE;PRAGMA "
-                     "locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema"))
-    return false;
-  return cache_sql(db, "PRAGMA synchronous = EXTRA");
-}
-
 static int open_file(struct sqlite_cache *cache, const char *folder, cugen_error *err) {
   bool network = cache_on_network(folder);
   int status = sqlite_open_database(cache, text_get(&cache->base.path), err);
   if (!status) status = check_schema(cache, "main", err);
   if (status != CUGEN_OK) return status;
-  if (!set_journal(cache->db, network)) return cache_error(cache, "open", err);
+  /* An existing write-ahead log can be used without shared memory only under an exclusive lock
+     (wal.html section 8). */
+  if (network &&
+      !cache_sql(cache->db, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE;PRAGMA "
+                            "locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema"))
+    return cache_error(cache, "open", err);
+  /* EXTRA: a commit is on disk when it returns, including the removal of a rollback journal from
+     its folder. */
+  if (!cache_sql(cache->db, "PRAGMA synchronous = EXTRA")) return cache_error(cache, "open", err);
   if (!cache_make_tables(cache->db)) return cache_error(cache, "create", err);
   cache->base.in_file = true;
   cache->checked = false;

@@ -89,22 +89,9 @@ static bool schema_is_ours(const char *sql, const char *made) {
 
 /* ---- The whole schema ----------------------------------------------------------------------- */
 
-/* The index of a UNIQUE or PRIMARY KEY constraint has no statement of its own. */
-static bool is_implied(const char *type, const char *name, bool has_sql) {
-  static const char prefix[] = "sqlite_autoindex_";
-  return !has_sql && strcmp(type, "index") == 0 && strncmp(name, prefix, sizeof prefix - 1) == 0;
-}
-
-static int schema_refuse(const char *path, const char *type, const char *name, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_CACHE,
-                   "%s: %.20s '%.100s' is not as cugen makes it, so nothing in this database is "
-                   "trusted; ask whoever it is from for 'cugen cache export -o FILE', or move it "
-                   "away, or name another with cugen_options.cache",
-                   path, type, name);
-}
-
 int cache_check_schema(sqlite3 *db, const char *schema, const char *tables, const char *path,
                        cugen_error *err) {
+  static const char implied_prefix[] = "sqlite_autoindex_";
   struct text sql = {0}, made = {0};
   sqlite3_stmt *row = NULL;
   text_addf(&sql, "SELECT type, name, sql FROM %s.sqlite_schema", schema);
@@ -115,8 +102,16 @@ int cache_check_schema(sqlite3 *db, const char *schema, const char *tables, cons
   while (!status && sqlite3_step(row) == SQLITE_ROW) {
     const char *type = cache_column_text(row, 0), *name = cache_column_text(row, 1),
                *text = cache_column_text(row, 2);
-    if (!is_implied(type, name, *text) && !schema_is_ours(text, text_get(&made)))
-      status = schema_refuse(path, type, name, err);
+    /* The index of a UNIQUE or PRIMARY KEY constraint has no statement of its own. */
+    const bool implied = !*text && strcmp(type, "index") == 0 &&
+                         strncmp(name, implied_prefix, sizeof implied_prefix - 1) == 0;
+    if (!implied && !schema_is_ours(text, text_get(&made)))
+      status = error_set(
+          err, CUGEN_ERROR_CACHE,
+          "%s: %.20s '%.100s' is not as cugen makes it, so nothing in this database is trusted; "
+          "ask whoever it is from for 'cugen cache export -o FILE', or move it away, or name "
+          "another with cugen_options.cache",
+          path, type, name);
   }
   if (row && sqlite3_finalize(row) && !status) status = cache_error_database(db, path, "read", err);
   text_free(&sql);

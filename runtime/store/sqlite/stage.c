@@ -136,30 +136,18 @@ static int take_file(struct sqlite_stage *stage, cugen_error *err) {
   }
 }
 
-/* Removes the file, unless its import is still to be finished or the cache cannot be written. */
-static void remove_file(struct sqlite_stage *stage) {
-  if (stage->fd >= 0 && !stage->read_only && !stage->kept) unlink(text_get(&stage->path));
-}
-
-static void finalize_all(struct sqlite_stage *stage) {
+void sqlite_stage_close(struct cache_stage *base) {
+  struct sqlite_stage *stage = sqlite_stage_of(base);
   for (int i = 0; i < STAGE_STATEMENTS; i++) sqlite3_finalize(stage->statements[i]);
   sqlite3_finalize(stage->entries);
   sqlite3_finalize(stage->keys);
   sqlite3_finalize(stage->places);
-}
-
-static void stage_close(struct sqlite_stage *stage) {
-  finalize_all(stage);
-  remove_file(stage);
+  if (stage->fd >= 0 && !stage->read_only && !stage->kept) unlink(text_get(&stage->path));
   sqlite3_close(stage->db);
   if (stage->fd >= 0) close(stage->fd);
   text_free(&stage->path);
   text_free(&stage->key);
   free(stage);
-}
-
-void sqlite_stage_close(struct cache_stage *base) {
-  stage_close(sqlite_stage_of(base));
 }
 
 static struct sqlite_stage *stage_new(struct sqlite_cache *cache) {
@@ -171,14 +159,14 @@ static struct sqlite_stage *stage_new(struct sqlite_cache *cache) {
   stage->format = CACHE_FORMAT_VERSION;
   text_addf(&stage->path, "%s-import", text_get(&cache->base.path));
   if (!stage->path.failed) return stage;
-  stage_close(stage);
+  sqlite_stage_close(&stage->base);
   return NULL;
 }
 
 static int stage_make_tables(struct sqlite_stage *stage, cugen_error *err) {
   bool made = cache_sql(stage->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA "
                                    "cache_size = -32768; BEGIN EXCLUSIVE") &&
-              cache_sql_on(stage->db, stage_tables_sql) &&
+              cache_sql_on(stage->db, stage_tables_sql, stage->format) &&
               cache_sql(stage->db, "INSERT INTO place VALUES (1, 0, '', '')");
   if (!made) return stage_error(stage, err);
   for (int i = 0; i < STAGE_STATEMENTS; i++)
@@ -199,7 +187,7 @@ int sqlite_stage_open(struct cache *base, const struct cache_stage *given, struc
     status = stage_open_database(stage, in_memory ? ":memory:" : text_get(&stage->path), err);
   if (!status) status = stage_make_tables(stage, err);
   if (status)
-    stage_close(stage);
+    sqlite_stage_close(&stage->base);
   else
     *out = &stage->base;
   return status;
@@ -225,26 +213,21 @@ static bool stage_find_space(struct sqlite_stage *stage, const struct cache_key 
   return true;
 }
 
-static bool stage_find_line(struct sqlite_stage *stage, const struct cache_entry *entry,
-                            size_t *line) {
-  sqlite3_stmt *statement = stage->statements[ENTRY_LINE];
-  int64_t found = 0;
-  bool good = sqlite3_bind_int64(statement, 1, stage->space) == SQLITE_OK &&
-              cache_bind_text(statement, 2, entry->record.variant) &&
-              cache_bind_text(statement, 3, entry->record.hash.hex) && fetch(statement, &found);
-  *line = (size_t)found;
-  return good;
-}
-
 int sqlite_stage_add(struct cache_stage *base, const struct cache_entry *entry, size_t line,
                      size_t *twice, cugen_error *err) {
   struct sqlite_stage *stage = sqlite_stage_of(base);
-  sqlite3_stmt *statement = stage->statements[ENTRY_NEW];
+  sqlite3_stmt *statement = stage->statements[ENTRY_NEW], *find = stage->statements[ENTRY_LINE];
   bool good = stage_find_space(stage, &entry->key) && !stage->key.failed &&
               sqlite3_bind_int64(statement, 1, stage->space) == SQLITE_OK &&
               sqlite3_bind_int64(statement, 2, (int64_t)line) == SQLITE_OK &&
               cache_bind_record(statement, &entry->record) && cache_run(statement);
-  if (good && sqlite3_changes(stage->db) == 0) good = stage_find_line(stage, entry, twice);
+  if (good && sqlite3_changes(stage->db) == 0) {
+    int64_t found = 0;
+    good = sqlite3_bind_int64(find, 1, stage->space) == SQLITE_OK &&
+           cache_bind_text(find, 2, entry->record.variant) &&
+           cache_bind_text(find, 3, entry->record.hash.hex) && fetch(find, &found);
+    *twice = (size_t)found;
+  }
   if (stage->key.failed) return error_memory(err);
   return good ? CUGEN_OK : stage_error(stage, err);
 }
@@ -273,13 +256,6 @@ static int set_ready(struct sqlite_stage *stage, cugen_error *err) {
   text_free(&sql);
   stage->kept = !status;
   return status;
-}
-
-static int prepare_reading(struct sqlite_stage *stage, cugen_error *err) {
-  bool good = cache_prepare_on(stage->db, entries_sql, stage->format, &stage->entries) &&
-              cache_prepare_on(stage->db, key_sql, stage->format, &stage->keys) &&
-              cache_prepare_on(stage->db, place_sql, stage->format, &stage->places);
-  return good ? CUGEN_OK : stage_error(stage, err);
 }
 
 /* Loads the key of a space; its texts live in stage->key. */
@@ -379,7 +355,10 @@ static int merge_all(struct sqlite_stage *stage, cugen_cache_merged *out, cugen_
   struct cache_merge merge = {.cache = stage->cache, .out = out};
   bool more = true;
   stage->space = 0;
-  int status = prepare_reading(stage, err);
+  const bool good = cache_prepare_on(stage->db, entries_sql, stage->format, &stage->entries) &&
+                    cache_prepare_on(stage->db, key_sql, stage->format, &stage->keys) &&
+                    cache_prepare_on(stage->db, place_sql, stage->format, &stage->places);
+  int status = good ? CUGEN_OK : stage_error(stage, err);
   if (stage->fd >= 0)
     set_pragmas(stage->cache, "PRAGMA wal_autocheckpoint = 8192; PRAGMA cache_size = -65536");
   while (!status && more) {
@@ -416,15 +395,6 @@ int sqlite_stage_merge(struct cache_stage *base, cugen_cache_merged *out, cugen_
 
 /* ---- After a kill --------------------------------------------------------------------------- */
 
-/* The file lies where others may write, so it is checked like a cache: it has the tables of an
-   import and nothing else, and every page of them is intact. */
-static bool stage_is_ours(struct sqlite_stage *stage) {
-  const char *path = text_get(&stage->path);
-  cugen_error err;
-  return cache_check_schema(stage->db, "main", stage_tables_sql, path, &err) == CUGEN_OK &&
-         cache_check_tables(stage->db, "main", path, &err) == CUGEN_OK;
-}
-
 static void resume(struct sqlite_stage *stage) {
   cugen_cache_merged merged = {0};
   cugen_error err;
@@ -433,7 +403,13 @@ static void resume(struct sqlite_stage *stage) {
   stage->format = cache_query_number(stage->db, "PRAGMA user_version");
   /* written by a newer cugen, which will finish the import */
   stage->kept = stage->format > CACHE_FORMAT_VERSION;
-  if (stage->format < FIRST_FORMAT || stage->kept || !stage_is_ours(stage)) return;
+  if (stage->format < FIRST_FORMAT || stage->kept) return;
+  /* The file lies where others may write, so it is checked like a cache: it has the tables of an
+     import and nothing else, and every page of them is intact. */
+  const char *path = text_get(&stage->path);
+  if (cache_check_schema(stage->db, "main", stage_tables_sql, path, &err) ||
+      cache_check_tables(stage->db, "main", path, &err))
+    return;
   stage->kept = true;
   cache_sql(stage->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
   int status = merge_all(stage, &merged, &err);
@@ -460,5 +436,5 @@ void cache_stage_resume(struct sqlite_cache *cache, bool dropped) {
     stage->kept = !is_trusted(stage);
     if (!stage->kept && !dropped) resume(stage);
   }
-  stage_close(stage);
+  sqlite_stage_close(&stage->base);
 }

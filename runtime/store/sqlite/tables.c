@@ -199,6 +199,14 @@ void cache_write_sql(const char *sql, int format, struct text *out) {
   text_add(out, sql);
 }
 
+bool cache_sql_on(sqlite3 *db, const char *sql, int format) {
+  struct text text = {0};
+  cache_write_sql(sql, format, &text);
+  bool good = !text.failed && cache_sql(db, text_get(&text));
+  text_free(&text);
+  return good;
+}
+
 static bool is_empty(sqlite3 *db) {
   return query_is(db, "SELECT count(*) FROM sqlite_schema", "0");
 }
@@ -274,23 +282,8 @@ bool cache_migrate(sqlite3 *db) {
 }
 
 bool cache_copy_disk(sqlite3 *db) {
-  struct text sql = {0};
-  int format = cache_query_number(db, "PRAGMA disk.user_version");
-  cache_write_sql(format < 5 ? copy_4_sql : format < 11 ? copy_10_sql : copy_sql, format, &sql);
-  bool good = !sql.failed && cache_sql(db, text_get(&sql));
-  text_free(&sql);
-  return good;
-}
-
-/* There are no portfolios before format 11, and none in an import's own database. */
-static bool has_portfolios(sqlite3 *db, const char *schema) {
-  struct text sql = {0};
-  text_addf(&sql,
-            "SELECT count(*) FROM %s.sqlite_schema WHERE type = 'table' AND name = 'portfolio'",
-            schema);
-  bool has = !sql.failed && query_is(db, text_get(&sql), "1");
-  text_free(&sql);
-  return has;
+  const int format = cache_query_number(db, "PRAGMA disk.user_version");
+  return cache_sql_on(db, format < 5 ? copy_4_sql : format < 11 ? copy_10_sql : copy_sql, format);
 }
 
 int cache_quick_check(sqlite3 *db, const char *sql, const char *path, const char *doing,
@@ -307,15 +300,20 @@ int cache_quick_check(sqlite3 *db, const char *sql, const char *path, const char
 
 int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_error *err) {
   static const char *const tables[] = {"space", "record", "portfolio"};
-  const size_t count = sizeof tables / sizeof *tables - !has_portfolios(db, schema);
+  struct text sql = {0};
+  text_addf(&sql,
+            "SELECT count(*) FROM %s.sqlite_schema WHERE type = 'table' AND name = 'portfolio'",
+            schema);
+  /* There are no portfolios before format 11, and none in an import's own database. */
+  const int count = !sql.failed && query_is(db, text_get(&sql), "1") ? 3 : 2;
   int status = CUGEN_OK;
-  for (size_t i = 0; !status && i < count; i++) {
-    struct text sql = {0};
+  for (int i = 0; !status && i < count; i++) {
+    text_clear(&sql);
     text_addf(&sql, "PRAGMA %s.quick_check('%s')", schema, tables[i]);
     status =
         sql.failed ? error_memory(err) : cache_quick_check(db, text_get(&sql), path, "read", err);
-    text_free(&sql);
   }
+  text_free(&sql);
   return status;
 }
 
@@ -328,14 +326,6 @@ bool cache_prepare_on(sqlite3 *db, const char *sql, int format, sqlite3_stmt **o
   return *out != NULL;
 }
 
-bool cache_sql_on(sqlite3 *db, const char *sql) {
-  struct text text = {0};
-  cache_write_sql(sql, CACHE_FORMAT_VERSION, &text);
-  bool good = !text.failed && cache_sql(db, text_get(&text));
-  text_free(&text);
-  return good;
-}
-
 sqlite3_stmt *cache_query(struct sqlite_cache *cache, const char *sql) {
   sqlite3_stmt *statement;
   cache_prepare_on(cache->db, sql, CACHE_FORMAT_VERSION, &statement);
@@ -346,19 +336,8 @@ int cache_prepare(struct sqlite_cache *cache, bool with_disk, cugen_error *err) 
   cache->schema = with_disk ? "disk" : "main";
   bool both = with_disk &&
               cache_query_number(cache->db, "PRAGMA disk.user_version") >= CACHE_FORMAT_VERSION;
-  if (!cache_sql(cache->db, both ? views_with_disk_sql : views_sql))
-    return cache_error(cache, "read", err);
-  struct text sql = {0};
-  int status = CUGEN_OK;
-  for (int i = 0; status == CUGEN_OK && i < CACHE_STATEMENTS; i++) {
-    text_clear(&sql);
-    cache_write_sql(statement_sql[i], CACHE_FORMAT_VERSION, &sql);
-    if (sql.failed)
-      status = error_memory(err);
-    else if (sqlite3_prepare_v3(cache->db, text_get(&sql), -1, SQLITE_PREPARE_PERSISTENT,
-                                &cache->statements[i], NULL))
-      status = cache_error(cache, "read", err);
-  }
-  text_free(&sql);
-  return status;
+  bool good = cache_sql(cache->db, both ? views_with_disk_sql : views_sql);
+  for (int i = 0; i < CACHE_STATEMENTS && good; i++)
+    good = (cache->statements[i] = cache_query(cache, statement_sql[i])) != NULL;
+  return good ? CUGEN_OK : cache_error(cache, "read", err);
 }

@@ -24,11 +24,9 @@ static const char *const walk_sql[WALK_STATEMENTS] = {
 struct walk {
   struct sqlite_cache *cache;
   const struct cache_filter *filter;
-  const struct cache_visit *visit;
+  struct cache_pass pass;
   sqlite3_stmt *statements[WALK_STATEMENTS];
   struct cache_key key; /* of the present set; its texts belong to the statements */
-  bool counting;        /* the first pass counts, in any order */
-  size_t count, left_out;
 };
 
 static int walk_each_row(struct walk *walk, enum walk_statement which, cache_row_visitor *visit,
@@ -47,16 +45,7 @@ static int each_row_of(struct walk *walk, enum walk_statement which, int64_t id,
 
 static int walk_visit_record(void *context, const struct cache_row *row, cugen_error *err) {
   struct walk *walk = context;
-  struct cache_entry entry = {.key = walk->key};
-  if (!cache_row_record(row, &entry.record)) return error_memory(err);
-  const char *name, *wrong = cache_entry_wrong(&entry.key, &entry.record, &name);
-  int status = CUGEN_OK;
-  if (walk->counting)
-    ++*(wrong ? &walk->left_out : &walk->count);
-  else if (!wrong)
-    status = walk->visit->record(walk->visit->context, &entry, err);
-  cache_record_free(&entry.record);
-  return status;
+  return cache_pass_entry(&walk->pass, &walk->key, row, err);
 }
 
 static int visit_id(void *context, const struct cache_row *row, cugen_error *err) {
@@ -71,8 +60,8 @@ static int walk_visit_space(void *context, const struct cache_row *row, cugen_er
   const int64_t space = row_integer(row, 0);
   walk->key.problem = row_text(row, 1);
   if (!cache_filter_takes(walk->filter, &walk->key)) return CUGEN_OK;
-  return walk->counting ? each_row_of(walk, COUNT, space, walk_visit_record, err)
-                        : each_row_of(walk, ORDER, space, visit_id, err);
+  return walk->pass.counting ? each_row_of(walk, COUNT, space, walk_visit_record, err)
+                             : each_row_of(walk, ORDER, space, visit_id, err);
 }
 
 static int visit_group(void *context, const struct cache_row *row, cugen_error *err) {
@@ -86,29 +75,22 @@ static int visit_group(void *context, const struct cache_row *row, cugen_error *
   return walk_each_row(walk, SPACES, walk_visit_space, err);
 }
 
-static int sqlite_walk_all(struct walk *walk, cugen_error *err) {
-  walk->counting = true;
-  int status = walk_each_row(walk, GROUPS, visit_group, err);
-  if (!status) status = walk->visit->begin(walk->visit->context, walk->count, walk->left_out, err);
-  walk->counting = false;
-  return status ? status : walk_each_row(walk, GROUPS, visit_group, err);
-}
-
 /* ---- All sets ------------------------------------------------------------------------------- */
-
-static bool walk_prepare(struct walk *walk) {
-  for (int i = 0; i < WALK_STATEMENTS; i++)
-    if (!(walk->statements[i] = cache_query(walk->cache, walk_sql[i]))) return false;
-  return true;
-}
 
 /* Runs in one read-only transaction, so that the records counted are those visited. */
 int sqlite_each(struct cache *base, const struct cache_filter *filter,
                 const struct cache_visit *visit, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
-  struct walk walk = {.cache = cache, .filter = filter, .visit = visit};
-  bool good = walk_prepare(&walk) && cache_sql(cache->db, "BEGIN");
-  int status = good ? sqlite_walk_all(&walk, err) : cache_error(cache, "read", err);
+  struct walk walk = {.cache = cache, .filter = filter, .pass = {.visit = visit, .counting = true}};
+  bool good = true;
+  for (int i = 0; i < WALK_STATEMENTS && good; i++)
+    good = (walk.statements[i] = cache_query(cache, walk_sql[i])) != NULL;
+  good = good && cache_sql(cache->db, "BEGIN");
+  int status =
+      good ? walk_each_row(&walk, GROUPS, visit_group, err) : cache_error(cache, "read", err);
+  if (!status) status = visit->begin(visit->context, walk.pass.count, walk.pass.left_out, err);
+  walk.pass.counting = false;
+  if (!status) status = walk_each_row(&walk, GROUPS, visit_group, err);
   for (int i = 0; i < WALK_STATEMENTS; i++) sqlite3_finalize(walk.statements[i]);
   if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
   return status;
