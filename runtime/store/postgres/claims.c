@@ -115,26 +115,3 @@ int postgres_unclaim(struct cache *base, const char *owner, cugen_error *err) {
       "DELETE FROM cugen.claim WHERE owner = $1 OR until < clock_timestamp() - interval '1 hour'",
       &parameters, doing, NULL, err);
 }
-
-/* ---- News ----------------------------------------------------------------------------------- */
-
-#define OF_KEY                                                                                     \
-  "space_id = (SELECT id FROM cugen.space WHERE device = $1 AND config = $2 AND problem = $3 AND " \
-  "options = $4)"
-
-/* news->tuners becomes the number of owners who have a claim under the key that has not expired. */
-int postgres_news(struct cache *base, const struct cache_key *key, struct cache_news *news,
-                  cugen_error *err) {
-  struct pg_cache *cache = pg_cache_of(base);
-  struct pg_parameters parameters = {0};
-  int64_t owners;
-  pg_add_key(&parameters, key);
-  int status = pg_numbers(cache, PG_ALONE,
-                          "SELECT count(DISTINCT owner) FROM cugen.claim WHERE until > "
-                          "clock_timestamp() AND " OF_KEY,
-                          &parameters, "read", &owners, 1, err);
-  news->tuners = (size_t)owners;
-  if (status || news->since >= 0) return status ? status : pg_load_since(cache, key, news, err);
-  return pg_numbers(cache, PG_ALONE, "SELECT coalesce(max(id), 0) FROM cugen.record", NULL, "read",
-                    &news->since, 1, err);
-}

@@ -66,12 +66,6 @@ static const struct meaning {
      CUGEN_CAUSE_NONE},
 };
 
-static const struct meaning *meaning_of(const char *state) {
-  size_t i = 0;
-  while (strncmp(state, meanings[i].state, strlen(meanings[i].state)) != 0) i++;
-  return &meanings[i];
-}
-
 static const char *connection_state_of(struct pg_cache *cache, const struct pg_result *result) {
   const char *state = result ? cache->pq.result_field(result, PQ_DIAG_SQLSTATE) : NULL;
   return state ? state : "08";
@@ -87,7 +81,9 @@ static int given_up(const struct pg_cache *cache, cugen_error *err) {
 static int connection_fail(struct pg_cache *cache, const struct pg_result *result,
                            const char *doing, cugen_error *err) {
   if (cache->given_up) return given_up(cache, err);
-  const struct meaning *meaning = meaning_of(connection_state_of(cache, result));
+  const char *state = connection_state_of(cache, result);
+  const struct meaning *meaning = meanings; /* the last one fits any state */
+  while (strncmp(state, meaning->state, strlen(meaning->state)) != 0) meaning++;
   const char *message = result ? cache->pq.result_field(result, PQ_DIAG_MESSAGE) : NULL;
   struct text words = {0};
   take_words(cache, message ? message : cache->pq.error(cache->conn), &words);
@@ -190,15 +186,6 @@ static const char settings_sql[] =
     "'ISO'; SET extra_float_digits = 1; SET default_transaction_isolation = 'read committed'; SET "
     "statement_timeout = 0";
 
-static bool set_up(struct pg_cache *cache) {
-  cache->pq.set_notices(cache->conn, ignore_notice, NULL);
-  if (cache->pq.set_nonblocking(cache->conn, 1)) return false;
-  struct pg_result *result = exec(cache, settings_sql);
-  const bool good = result && cache->pq.result_status(result) == PQ_COMMAND_OK;
-  cache->pq.clear(result);
-  return good;
-}
-
 static const char *connect_way_out(struct pg_cache *cache) {
   if (cache->pq.needs_password(cache->conn))
     return "the server asks for a password: put it into ~/.pgpass (mode 0600), or set PGPASSWORD";
@@ -236,7 +223,13 @@ static bool finish_connecting(struct pg_cache *cache, int (*step)(struct pg_conn
       return false;
     state = step(cache->conn);
   }
-  return state == PQ_POLL_OK && set_up(cache);
+  if (state != PQ_POLL_OK) return false;
+  cache->pq.set_notices(cache->conn, ignore_notice, NULL);
+  if (cache->pq.set_nonblocking(cache->conn, 1)) return false;
+  struct pg_result *result = exec(cache, settings_sql);
+  const bool good = result && cache->pq.result_status(result) == PQ_COMMAND_OK;
+  cache->pq.clear(result);
+  return good;
 }
 
 int pg_connect(struct pg_cache *cache, cugen_error *err) {
@@ -479,15 +472,6 @@ int64_t pg_integer(struct pg_cache *cache, const struct pg_result *result, int r
   return strtoll(cache->pq.value(result, row, column), NULL, 10);
 }
 
-static double pg_real(struct pg_cache *cache, const struct pg_result *result, int row, int column) {
-  char digits[PG_NUMBER] = {0};
-  if (cache->pq.is_null(result, row, column)) return (double)NAN;
-  snprintf(digits, sizeof digits, "%s", cache->pq.value(result, row, column));
-  char *point = strchr(digits, '.');
-  if (point) *point = pg_decimal_point();
-  return strtod(digits, NULL);
-}
-
 static const char *row_text_of(const struct cache_row *row, int column) {
   return pg_text(pg_cache_of(row->cache), row->answer, row->number, column);
 }
@@ -497,7 +481,13 @@ static int64_t row_integer_of(const struct cache_row *row, int column) {
 }
 
 static double row_real_of(const struct cache_row *row, int column) {
-  return pg_real(pg_cache_of(row->cache), row->answer, row->number, column);
+  const struct libpq *pq = &pg_cache_of(row->cache)->pq;
+  char digits[PG_NUMBER] = {0};
+  if (pq->is_null(row->answer, row->number, column)) return (double)NAN;
+  snprintf(digits, sizeof digits, "%s", pq->value(row->answer, row->number, column));
+  char *point = strchr(digits, '.');
+  if (point) *point = pg_decimal_point();
+  return strtod(digits, NULL);
 }
 
 int pg_visit(struct pg_cache *cache, enum pg_way way, const char *sql,

@@ -1,13 +1,12 @@
 /* The cache as tables of a PostgreSQL server, shared by the files of this folder. From the lowest
    layer up:
-   libpq.c         the library, opened at run time
    address.c       connection strings as messages show them
    connection.c    a connection that is renewed, statements, the meaning of failures
    parameters.c    the values of statements, and lines for COPY
    tables.c        making, checking and migrating the tables; sets of records
-   records.c, manage.c, image.c, portfolio.c, claims.c    the functions of engine.h by subject
+   records.c, manage.c, image.c, claims.c    the functions of engine.h by subject
    stage.c         an import
-   postgres.c      opening and closing; the table of functions
+   postgres.c      opening libpq and the cache; the table of functions
 
    Outside of pg_begin and pg_commit each statement is a transaction of its own. A commit is as
    durable as the server makes it: by default it is on disk. Texts from outside are passed only
@@ -31,10 +30,5 @@ int pg_check_tables(struct pg_cache *cache, cugen_error *err);
 int pg_space(struct pg_cache *cache, const struct cache_key *key, bool make, int64_t *id,
              cugen_error *err);
 void pg_forget_space(struct pg_cache *cache);
-
-/* records.c: loads the current records of the key with an id above news->since - 32. news->since
-   becomes the id of the last loaded record. */
-int pg_load_since(struct pg_cache *cache, const struct cache_key *key, struct cache_news *news,
-                  cugen_error *err);
 
 #endif

@@ -92,17 +92,6 @@ static const char store_sql[] =
 
 enum { ARRAYS = 2 + CACHE_RESOURCES };
 
-static void write_arrays(const struct compiled *compiled, struct text *arrays) {
-  for (size_t i = 0; i < compiled->entry_count; i++) {
-    int64_t numbers[CACHE_RESOURCES];
-    cache_resources_get(&compiled->resources[i], numbers);
-    pg_array_integer(&arrays[0], (int64_t)i);
-    pg_array_text(&arrays[1], compiled->entries[i]);
-    for (int n = 0; n < CACHE_RESOURCES; n++) pg_array_integer(&arrays[2 + n], numbers[n]);
-  }
-  for (int i = 0; i < ARRAYS; i++) pg_array_end(&arrays[i]);
-}
-
 int postgres_image_store(struct cache *base, const char *name, const struct compiled *compiled,
                          const unsigned char *mac, cugen_error *err) {
   struct pg_parameters parameters = {0};
@@ -114,9 +103,18 @@ int postgres_image_store(struct cache *base, const char *name, const struct comp
   pg_add_text(&parameters, compiled->log);
   pg_add_bytes(&parameters, compiled->image, compiled->image_length);
   pg_add_bytes(&parameters, mac, SEAL_BYTES);
-  write_arrays(compiled, arrays);
-  for (int i = 0; i < ARRAYS; i++) pg_add_text(&parameters, text_get(&arrays[i]));
-  for (int i = 0; i < ARRAYS; i++) failed = failed || arrays[i].failed;
+  for (size_t i = 0; i < compiled->entry_count; i++) {
+    int64_t numbers[CACHE_RESOURCES];
+    cache_resources_get(&compiled->resources[i], numbers);
+    pg_array_integer(&arrays[0], (int64_t)i);
+    pg_array_text(&arrays[1], compiled->entries[i]);
+    for (int n = 0; n < CACHE_RESOURCES; n++) pg_array_integer(&arrays[2 + n], numbers[n]);
+  }
+  for (int i = 0; i < ARRAYS; i++) {
+    pg_array_end(&arrays[i]);
+    pg_add_text(&parameters, text_get(&arrays[i]));
+    failed |= arrays[i].failed;
+  }
   int status = failed ? error_memory(err)
                       : pg_run(pg_cache_of(base), PG_STORE, store_sql, &parameters,
                                "keep a compiled kernel", NULL, err);

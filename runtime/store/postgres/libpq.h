@@ -57,7 +57,6 @@ typedef void pq_notice_processor(void *context, const char *message);
   X(value, PQgetvalue, char *, (const struct pg_result *, int, int))                               \
   X(length, PQgetlength, int, (const struct pg_result *, int, int))                                \
   X(is_null, PQgetisnull, int, (const struct pg_result *, int, int))                               \
-  X(changed, PQcmdTuples, char *, (struct pg_result *))                                            \
   X(put_copy, PQputCopyData, int, (struct pg_conn *, const char *, int))                           \
   X(end_copy, PQputCopyEnd, int, (struct pg_conn *, const char *))                                 \
   X(next_result, PQgetResult, struct pg_result *, (struct pg_conn *))

@@ -119,38 +119,23 @@ static int visit_rows(struct pg_cache *cache, const char *declare,
   return status ? status : pg_run(cache, PG_ALONE, "CLOSE walk", NULL, what, NULL, err);
 }
 
-struct each {
-  const struct cache_visit *visit;
-  bool counting; /* the first pass counts */
-  size_t count, left_out;
-};
-
-static int visit_entry(void *context, const struct cache_row *row, cugen_error *err) {
-  struct each *each = context;
-  struct cache_entry entry = {.key = cache_row_key(row, CACHE_COLUMNS)};
-  if (!cache_row_record(row, &entry.record)) return error_memory(err);
-  const char *name, *wrong = cache_entry_wrong(&entry.key, &entry.record, &name);
-  int status = CUGEN_OK;
-  if (each->counting)
-    ++*(wrong ? &each->left_out : &each->count);
-  else if (!wrong)
-    status = each->visit->record(each->visit->context, &entry, err);
-  cache_record_free(&entry.record);
-  return status;
+static int visit_entry(void *pass, const struct cache_row *row, cugen_error *err) {
+  const struct cache_key key = cache_row_key(row, CACHE_COLUMNS);
+  return cache_pass_entry(pass, &key, row, err);
 }
 
 static int each_within(struct pg_cache *cache, const struct cache_filter *filter,
                        const struct cache_visit *visit, cugen_error *err) {
   struct pg_parameters parameters = {0};
   struct meant meant = {.filter = filter};
-  struct each each = {.visit = visit, .counting = true};
+  struct cache_pass pass = {.visit = visit, .counting = true};
   int status = manage_list_meant(cache, &meant, err);
   pg_add_text(&parameters, text_get(&meant.ids));
   if (!status)
-    status = visit_rows(cache, any_order_sql, &parameters, "read", visit_entry, &each, err);
-  if (!status) status = visit->begin(visit->context, each.count, each.left_out, err);
-  each.counting = false;
-  if (!status) status = visit_rows(cache, each_sql, &parameters, "read", visit_entry, &each, err);
+    status = visit_rows(cache, any_order_sql, &parameters, "read", visit_entry, &pass, err);
+  if (!status) status = visit->begin(visit->context, pass.count, pass.left_out, err);
+  pass.counting = false;
+  if (!status) status = visit_rows(cache, each_sql, &parameters, "read", visit_entry, &pass, err);
   text_free(&meant.ids);
   return status;
 }

@@ -1,4 +1,4 @@
-/* Loading records and storing them; see engine.h and docs/cache.md. */
+/* Loading records, and storing records and portfolios; see engine.h and docs/cache.md. */
 #include <string.h>
 
 #include "base/error.h"
@@ -38,13 +38,25 @@ static int take_news(void *context, const struct cache_row *row, cugen_error *er
   return cache_take_record(&news->records, row, err);
 }
 
-int pg_load_since(struct pg_cache *cache, const struct cache_key *key, struct cache_news *news,
+/* news->tuners becomes the number of owners who have a claim under the key that has not expired. */
+int postgres_news(struct cache *base, const struct cache_key *key, struct cache_news *news,
                   cugen_error *err) {
   /* A record's id is assigned before the record is committed: a record that another machine
      stored at the same moment may become visible after one with a greater id. */
   enum { LATE = 32 };
+  struct pg_cache *cache = pg_cache_of(base);
   struct pg_parameters parameters = {0};
+  int64_t owners;
   pg_add_key(&parameters, key);
+  int status = pg_numbers(cache, PG_ALONE,
+                          "SELECT count(DISTINCT owner) FROM cugen.claim WHERE until > "
+                          "clock_timestamp() AND " OF_KEY,
+                          &parameters, "read", &owners, 1, err);
+  news->tuners = (size_t)owners;
+  if (status) return status;
+  if (news->since < 0)
+    return pg_numbers(cache, PG_ALONE, "SELECT coalesce(max(id), 0) FROM cugen.record", NULL,
+                      "read", &news->since, 1, err);
   pg_add_integer(&parameters, news->since - LATE);
   return pg_visit(cache, PG_ALONE,
                   "SELECT %s, 0, id FROM cugen.record WHERE superseded = 0 AND id > $5 AND " OF_KEY
@@ -67,17 +79,6 @@ static const char store_sql[] =
     "$1::bigint, $3::integer, $2::text, %v WHERE (SELECT count(*) FROM older) >= 0 AND NOT EXISTS "
     "(SELECT FROM same) AND $4::text IS NOT NULL";
 
-static int records_store(struct pg_cache *cache, int64_t space, const struct cache_key *key,
-                         const struct cache_record *record, cugen_error *err) {
-  struct pg_parameters parameters = {0};
-  pg_add_integer(&parameters, space);
-  pg_add_text(&parameters, key->origin);
-  pg_add_integer(&parameters, 0);
-  pg_add_text(&parameters, "");
-  pg_add_record(&parameters, record);
-  return pg_run(cache, PG_STORE, store_sql, &parameters, "remember a measurement", NULL, err);
-}
-
 /* Tries again if another process has removed the set since its id was read. */
 int postgres_store(struct cache *base, const struct cache_key *key,
                    const struct cache_record *record, cugen_error *err) {
@@ -89,10 +90,51 @@ int postgres_store(struct cache *base, const struct cache_key *key,
   if (!err) err = &own;
   for (int i = 0; i < TRIES; i++) {
     status = pg_space(cache, key, true, &space, err);
-    if (!status) status = records_store(cache, space, key, record, err);
+    struct pg_parameters parameters = {0};
+    pg_add_integer(&parameters, space);
+    pg_add_text(&parameters, key->origin);
+    pg_add_integer(&parameters, 0);
+    pg_add_text(&parameters, "");
+    pg_add_record(&parameters, record);
+    if (!status)
+      status = pg_run(cache, PG_STORE, store_sql, &parameters, "remember a measurement", NULL, err);
     if (!status) break;
     pg_forget_space(cache);
     if (!pg_is_passing(err)) break;
   }
+  return status;
+}
+
+/* ---- Portfolios ----------------------------------------------------------------------------- */
+
+static const char store_portfolio_sql[] =
+    "INSERT INTO cugen.portfolio AS old (device, config, class, options, origin, objective, "
+    "learnt_at, body) VALUES ($1, $2, $3, $4, $5, $6, $7::bigint, $8) ON CONFLICT (device, config, "
+    "class, options, origin, objective) DO UPDATE SET learnt_at = excluded.learnt_at, body = "
+    "excluded.body WHERE excluded.learnt_at >= old.learnt_at";
+static const char remove_portfolio_sql[] =
+    "DELETE FROM cugen.portfolio WHERE device = $1 AND config = $2 AND class = $3 AND options = $4 "
+    "AND origin = $5 AND objective = $6";
+
+int postgres_portfolios_change(struct cache *base, const struct cache_portfolio *portfolios,
+                               size_t count, bool removed, cugen_error *err) {
+  struct pg_cache *cache = pg_cache_of(base);
+  const char *doing = removed ? "remove portfolios" : "remember a portfolio";
+  int status = pg_begin(cache, "BEGIN", doing, err);
+  for (size_t i = 0; i < count && !status; i++) {
+    const struct cache_portfolio *p = &portfolios[i];
+    struct pg_parameters parameters = {0};
+#define X(name) pg_add_text(&parameters, p->name);
+    CACHE_PORTFOLIO_KEY(X)
+#undef X
+    if (!removed) {
+      pg_add_integer(&parameters, cache_time(p->learnt_at, 1));
+      pg_add_text(&parameters, p->body);
+    }
+    status = pg_run(cache, PG_ALONE, removed ? remove_portfolio_sql : store_portfolio_sql,
+                    &parameters, doing, NULL, err);
+  }
+  if (!status) status = pg_commit(cache, doing, err);
+  if (status) pg_rollback(cache);
   return status;
 }

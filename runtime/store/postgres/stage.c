@@ -54,15 +54,6 @@ int postgres_stage_open(struct cache *base, const struct cache_stage *given,
   return CUGEN_OK;
 }
 
-/* Takes the cache's lock: until stage_end, only this import uses the connection and the cache. */
-static int stage_begin(struct postgres_stage *stage, cugen_error *err) {
-  if (stage->begun) return CUGEN_OK;
-  pthread_mutex_lock(&stage->cache->base.lock);
-  stage->begun = true;
-  int status = pg_begin(stage->cache, "BEGIN", doing, err);
-  return status ? status : pg_run(stage->cache, PG_ALONE, table_sql, NULL, doing, NULL, err);
-}
-
 static void stage_end(struct postgres_stage *stage) {
   if (!stage->begun) return;
   pg_rollback(stage->cache); /* does nothing after a commit */
@@ -81,8 +72,15 @@ void postgres_stage_close(struct cache_stage *base) {
 /* ---- Adding --------------------------------------------------------------------------------- */
 
 static int send_lines(struct postgres_stage *stage, cugen_error *err) {
+  int status = CUGEN_OK;
   if (stage->lines.failed) return error_memory(err);
-  int status = stage_begin(stage, err);
+  if (!stage->begun) {
+    /* takes the cache's lock: until stage_end, only this import uses the connection and the cache */
+    pthread_mutex_lock(&stage->cache->base.lock);
+    stage->begun = true;
+    status = pg_begin(stage->cache, "BEGIN", doing, err);
+    if (!status) status = pg_run(stage->cache, PG_ALONE, table_sql, NULL, doing, NULL, err);
+  }
   if (!status && stage->lines.length)
     status = pg_copy(stage->cache, copy_sql, &stage->lines, doing, err);
   text_clear(&stage->lines);
@@ -221,17 +219,24 @@ static int find_held(struct pg_cache *cache, struct batch *batch, cugen_error *e
 
 /* ---- Merging -------------------------------------------------------------------------------- */
 
-/* The changes of a batch: four arrays for retire_sql, then four for add_sql. */
-struct changes {
-  /* current records that become history, and lines of the import that are stored */
-  struct text retired_space, retired_variant, retired_hash, retired_origin;
-  struct text added_line, added_space, added_history, added_origin;
+/* The changes of a batch: four arrays for retire_sql, of current records that become history, then
+   four for add_sql, of lines of the import that are stored. */
+enum change {
+  RETIRED_SPACE,
+  RETIRED_VARIANT,
+  RETIRED_HASH,
+  RETIRED_ORIGIN,
+  ADDED_LINE,
+  ADDED_SPACE,
+  ADDED_HISTORY,
+  ADDED_ORIGIN,
+  CHANGES
 };
-enum { CHANGE_ARRAYS = 8 };
 
 /* Compares the new record with the current record of its kernel, or else with the current record of
    no known config file, as the new record's own file is not known. */
-static void decide(const struct staged *entry, struct changes *changes, cugen_cache_merged *out) {
+static void decide(const struct staged *entry, struct text changes[CHANGES],
+                   cugen_cache_merged *out) {
   const struct cache_record *current = entry->current.variant   ? &entry->current
                                        : entry->unknown.variant ? &entry->unknown
                                                                 : NULL;
@@ -240,15 +245,15 @@ static void decide(const struct staged *entry, struct changes *changes, cugen_ca
   ++*(entry->known ? &out->known : !current ? &out->added : first ? &out->better : &out->worse);
   if (entry->known) return;
   if (first && (current || entry->several)) {
-    pg_array_integer(&changes->retired_space, entry->space);
-    pg_array_text(&changes->retired_variant, entry->record.variant);
-    pg_array_text(&changes->retired_hash, entry->record.hash.hex);
-    pg_array_text(&changes->retired_origin, origin);
+    pg_array_integer(&changes[RETIRED_SPACE], entry->space);
+    pg_array_text(&changes[RETIRED_VARIANT], entry->record.variant);
+    pg_array_text(&changes[RETIRED_HASH], entry->record.hash.hex);
+    pg_array_text(&changes[RETIRED_ORIGIN], origin);
   }
-  pg_array_integer(&changes->added_line, entry->line);
-  pg_array_integer(&changes->added_space, entry->space);
-  pg_array_integer(&changes->added_history, !first);
-  pg_array_text(&changes->added_origin, first ? origin : "");
+  pg_array_integer(&changes[ADDED_LINE], entry->line);
+  pg_array_integer(&changes[ADDED_SPACE], entry->space);
+  pg_array_integer(&changes[ADDED_HISTORY], !first);
+  pg_array_text(&changes[ADDED_ORIGIN], first ? origin : "");
 }
 
 static const char retire_sql[] =
@@ -275,15 +280,12 @@ static int run_four(struct pg_cache *cache, const char *sql, struct text *arrays
 
 static int merge_batch(struct pg_cache *cache, struct batch *batch, cugen_cache_merged *out,
                        cugen_error *err) {
-  union {
-    struct changes named;
-    struct text all[CHANGE_ARRAYS];
-  } changes = {.all = {{0}}};
+  struct text changes[CHANGES] = {{0}};
   int status = find_held(cache, batch, err);
-  for (int i = 0; i < batch->count && !status; i++) decide(&batch->entries[i], &changes.named, out);
-  if (!status) status = run_four(cache, retire_sql, &changes.all[0], err);
-  if (!status) status = run_four(cache, add_sql, &changes.all[4], err);
-  for (int i = 0; i < CHANGE_ARRAYS; i++) text_free(&changes.all[i]);
+  for (int i = 0; i < batch->count && !status; i++) decide(&batch->entries[i], changes, out);
+  if (!status) status = run_four(cache, retire_sql, &changes[RETIRED_SPACE], err);
+  if (!status) status = run_four(cache, add_sql, &changes[ADDED_LINE], err);
+  for (int i = 0; i < CHANGES; i++) text_free(&changes[i]);
   return status;
 }
 
@@ -315,27 +317,22 @@ static int merge_within(struct postgres_stage *stage, struct batch *batch, cugen
 }
 
 /* A rollback to the savepoint keeps the temporary table, which was made before. */
-static int postgres_stage_merge_here(struct postgres_stage *stage, struct batch *batch,
-                                     cugen_cache_merged *out, cugen_error *err) {
+int postgres_stage_merge(struct cache_stage *base, cugen_cache_merged *out, cugen_error *err) {
   enum { TRIES = 20 };
-  int status = pg_run(stage->cache, PG_ALONE, "SAVEPOINT staged", NULL, doing, NULL, err);
+  struct postgres_stage *stage = postgres_stage_of(base);
+  struct pg_cache *cache = stage->cache;
+  struct batch *batch = calloc(1, sizeof *batch);
+  cugen_error own;
+  if (!err) err = &own;
+  int status = batch ? send_lines(stage, err) : error_memory(err);
+  if (!status) status = pg_run(cache, PG_ALONE, "SAVEPOINT staged", NULL, doing, NULL, err);
   for (int i = 1; !status; i++) {
     *out = (cugen_cache_merged){0};
     stage->base.merged = 0;
     status = merge_within(stage, batch, out, err);
     if (!status || !pg_is_passing(err) || i == TRIES) break;
-    status = pg_run(stage->cache, PG_ALONE, "ROLLBACK TO SAVEPOINT staged", NULL, doing, NULL, err);
+    status = pg_run(cache, PG_ALONE, "ROLLBACK TO SAVEPOINT staged", NULL, doing, NULL, err);
   }
-  return status;
-}
-
-int postgres_stage_merge(struct cache_stage *base, cugen_cache_merged *out, cugen_error *err) {
-  struct postgres_stage *stage = postgres_stage_of(base);
-  struct batch *batch = calloc(1, sizeof *batch);
-  cugen_error own;
-  if (!err) err = &own;
-  int status = batch ? send_lines(stage, err) : error_memory(err);
-  if (!status) status = postgres_stage_merge_here(stage, batch, out, err);
   stage_end(stage);
   free(batch);
   return status;

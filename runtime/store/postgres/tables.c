@@ -201,18 +201,6 @@ static int tables_place_of(const char *line, cugen_error *err) {
   return failed ? error_memory(err) : place < KNOWN + CACHE_COLUMNS ? place : -1;
 }
 
-/* Checks that everything that tables of that format must have is there. */
-static int tables_find_missing(struct pg_cache *cache, const bool *there, int format,
-                               cugen_error *err) {
-  const int count = format < PORTFOLIO_FORMAT ? KNOWN - OF_PORTFOLIO : KNOWN;
-  for (int i = 0; i < count; i++)
-    if (!there[i]) return tables_refuse(cache, known[i], err);
-  for (int i = 0; i < CACHE_COLUMNS; i++)
-    if (!there[KNOWN + i] && cache_columns[i].format <= format)
-      return tables_refuse(cache, cache_columns[i].name, err);
-  return CUGEN_OK;
-}
-
 /* Sets there[i] for each line i (tables_place_of) that the schema has. more: accepts unknown lines
    that are not odd, because a newer cugen may have made them. */
 static int tables_look(struct pg_cache *cache, bool more, bool *there, cugen_error *err) {
@@ -247,22 +235,28 @@ static int tables_read_format(struct pg_cache *cache, int *format, cugen_error *
   return status;
 }
 
-static int say_newer(struct pg_cache *cache, int format, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_CACHE,
-                   "%s: was written by a newer cugen (format %d, this one reads up to %d); update "
-                   "cugen, or name another database, or a file, with cugen_options.cache",
-                   text_get(&cache->base.path), format, CACHE_FORMAT_VERSION);
-}
-
 static int tables_check(struct pg_cache *cache, int *format, cugen_error *err) {
   bool there[KNOWN + CACHE_COLUMNS] = {false};
   /* anything odd is refused before a table is read */
   int status = tables_look(cache, true, there, err);
   if (!status && !there[0]) status = tables_refuse(cache, known[0], err);
   if (!status) status = tables_read_format(cache, format, err);
-  if (!status && *format > CACHE_FORMAT_VERSION) return say_newer(cache, *format, err);
+  if (!status && *format > CACHE_FORMAT_VERSION)
+    return error_set(
+        err, CUGEN_ERROR_CACHE,
+        "%s: was written by a newer cugen (format %d, this one reads up to %d); update "
+        "cugen, or name another database, or a file, with cugen_options.cache",
+        text_get(&cache->base.path), *format, CACHE_FORMAT_VERSION);
   if (!status) status = tables_look(cache, false, there, err);
-  return status ? status : tables_find_missing(cache, there, *format, err);
+  if (status) return status;
+
+  const int count = *format < PORTFOLIO_FORMAT ? KNOWN - OF_PORTFOLIO : KNOWN;
+  for (int i = 0; i < count; i++)
+    if (!there[i]) return tables_refuse(cache, known[i], err);
+  for (int i = 0; i < CACHE_COLUMNS; i++)
+    if (!there[KNOWN + i] && cache_columns[i].format <= *format)
+      return tables_refuse(cache, cache_columns[i].name, err);
+  return CUGEN_OK;
 }
 
 int pg_check_tables(struct pg_cache *cache, cugen_error *err) {
@@ -328,21 +322,17 @@ static int in_transaction(struct pg_cache *cache,
   return status;
 }
 
-static int check_server(struct pg_cache *cache, cugen_error *err) {
+int pg_open_tables(struct pg_cache *cache, cugen_error *err) {
   enum { OLDEST = 120000 };
   const int version = cache->pq.server_version(cache->conn);
-  if (version >= OLDEST) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_CACHE,
-                   "%s: the server is PostgreSQL %d, and cugen needs 12 or later; update it, or "
-                   "name a file with cugen_options.cache",
-                   text_get(&cache->base.path), version / 10000);
-}
-
-int pg_open_tables(struct pg_cache *cache, cugen_error *err) {
   bool has = false;
   int format = 0;
-  int status = check_server(cache, err);
-  if (!status) status = has_schema(cache, &has, err);
+  if (version < OLDEST)
+    return error_set(err, CUGEN_ERROR_CACHE,
+                     "%s: the server is PostgreSQL %d, and cugen needs 12 or later; update it, or "
+                     "name a file with cugen_options.cache",
+                     text_get(&cache->base.path), version / 10000);
+  int status = has_schema(cache, &has, err);
   if (!status && !has) status = in_transaction(cache, make_within, err);
   if (!status) status = tables_check(cache, &format, err);
   if (!status && format < CACHE_FORMAT_VERSION) status = in_transaction(cache, migrate_within, err);
