@@ -9,13 +9,6 @@
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-/* A cache whose data end with this process seals images with a fresh key, if the user's key is not
-   known. */
-static void open_seal(struct cache *cache, bool memory) {
-  if (!memory) seal_open(false, &cache->seal, &cache->unsealed);
-  if (!cache->seal.known && !cache->in_file) seal_fresh(&cache->seal);
-}
-
 static bool is_memory(const char *path) {
   return !path || !*path || strcmp(path, "none") == 0;
 }
@@ -41,7 +34,10 @@ int cache_open_watched(const char *path, struct process_stop stop, struct cache 
   int status = engine->open(name, stop, out, warning, err);
   if (status) return status;
   (*out)->engine = engine;
-  open_seal(*out, is_memory(path));
+  if (!is_memory(path)) seal_open(false, &(*out)->seal, &(*out)->unsealed);
+  /* A cache whose data end with this process seals images with a fresh key, if the user's key is
+     not known. */
+  if (!(*out)->seal.known && !(*out)->in_file) seal_fresh(&(*out)->seal);
   return CUGEN_OK;
 }
 
@@ -110,11 +106,6 @@ int cache_devices(struct cache *cache, const struct cache_key *key,
   LOCKED(cache, query(cache, CACHE_QUERY_DEVICES, values, 2, visit_texts, &both, err));
 }
 
-static int store_cache_store(struct cache *cache, const struct cache_key *key,
-                             const struct cache_record *record, cugen_error *err) {
-  LOCKED(cache, store(cache, key, record, err));
-}
-
 int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                 cugen_error *err) {
   struct cache_record settled = *record;
@@ -123,7 +114,11 @@ int cache_store(struct cache *cache, const struct cache_key *key, const struct c
   if (!settled.reason) return error_memory(err);
   cache_record_settle(&settled);
   int status = cache_check_entry(cache, key, &settled, err);
-  if (!status) status = store_cache_store(cache, key, &settled, err);
+  if (!status) {
+    pthread_mutex_lock(&cache->lock);
+    status = cache->engine->store(cache, key, &settled, err);
+    pthread_mutex_unlock(&cache->lock);
+  }
   free(settled.reason);
   return status;
 }

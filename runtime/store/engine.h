@@ -69,7 +69,6 @@ enum cache_query {
   CACHE_QUERY_ENTRIES,
   CACHE_QUERIES
 };
-enum { CACHE_QUERY_VALUES = 6 };
 /* Appends the statement for PostgreSQL (server) or SQLite; "%s" is left for the columns of a
    record. */
 void cache_query_sql(enum cache_query which, bool server, struct text *out);
@@ -114,6 +113,16 @@ bool cache_row_record(const struct cache_row *row, struct cache_record *out);
 /* Reads a key from four columns: device, config, problem, options. The key's texts are the
    row's. */
 struct cache_key cache_row_key(const struct cache_row *row, int first);
+
+/* The two passes of cache_each: the first counts, in any order, the second visits. */
+struct cache_pass {
+  const struct cache_visit *visit;
+  bool counting;
+  size_t count, left_out;
+};
+/* Counts or visits a row that begins with a record, of that key. */
+int cache_pass_entry(struct cache_pass *pass, const struct cache_key *key,
+                     const struct cache_row *row, cugen_error *err);
 
 /* load.c: a cache_row_visitor whose context is struct cache_records. The row has a record, and then
    whether the record is of another config file. */
@@ -247,7 +256,7 @@ int cache_check_rest(struct cache_check *check, cugen_error *err);
 enum cache_image_state { CACHE_IMAGE_OWN, CACHE_IMAGE_FOREIGN, CACHE_IMAGE_CHANGED };
 int cache_image_state(struct cache *cache, const char *name, enum cache_image_state *out,
                       cugen_error *err);
-/* gate.c: like cache_key_wrong, for the key and then the record, whose `wrong` has been set. */
+/* key.c: like cache_key_wrong, for the key and then the record, whose `wrong` has been set. */
 const char *cache_entry_wrong(const struct cache_key *key, const struct cache_record *record,
                               const char **name);
 /* CUGEN_ERROR_CACHE: the entry, whose record has been settled, is invalid and must not be

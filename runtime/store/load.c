@@ -66,18 +66,6 @@ bool cache_lacks(const struct cache_key *key, const char *problem, uint64_t *lac
   return !more;
 }
 
-/* A problem that lacks settings sorts between *from and *to, because it begins with the required
-   settings. Returns false if no setting may be lacking. */
-static bool write_range(const struct cache_key *key, struct text *from, struct text *to) {
-  const char *at = key->problem;
-  struct setting setting;
-  for (uint64_t bits = key->may_lack; bits && !(bits & 1) && setting_next(&at, &setting);
-       bits >>= 1)
-    text_addf(from, "%s%.*s", from->length ? " " : "", (int)setting.length, setting.text);
-  text_addf(to, "%s%s", text_get(from), from->length ? "!" /* follows ' ' */ : "\xf4\x8f\xbf\xbf");
-  return key->may_lack != 0;
-}
-
 enum { MOST_SHORTER = 64 }; /* most problems that a look-up joins */
 struct shorter {
   const struct cache_key *key;
@@ -105,7 +93,15 @@ static int find_shorter(struct cache *cache, const struct cache_key *key, struct
   int status = CUGEN_OK;
   out->key = key;
   out->count = 0;
-  if (write_range(key, &from, &to)) {
+  if (key->may_lack) {
+    /* A problem that lacks settings sorts between `from` and `to`, because it begins with the
+       required settings. */
+    const char *at = key->problem;
+    struct setting setting;
+    for (uint64_t bits = key->may_lack; !(bits & 1) && setting_next(&at, &setting); bits >>= 1)
+      text_addf(&from, "%s%.*s", from.length ? " " : "", (int)setting.length, setting.text);
+    text_addf(&to, "%s%s", text_get(&from),
+              from.length ? "!" /* follows ' ' */ : "\xf4\x8f\xbf\xbf");
     const char *const values[] = {key->device,  key->config,     key->problem,
                                   key->options, text_get(&from), text_get(&to)};
     status = from.failed || to.failed ? error_memory(err)
@@ -185,24 +181,19 @@ static bool sort_by(struct cache_records *all, const struct objective *objective
   return good;
 }
 
-static int add_shorter(struct cache *cache, const struct cache_key *key,
-                       const struct shorter *shorter, size_t i, struct cache_records *all,
-                       cugen_error *err) {
-  const size_t begin = all->count;
-  struct cache_key other = *key;
-  other.problem = shorter->problems[i];
-  int status = ask_key(cache, CACHE_QUERY_LOAD, &other, cache_take_record, all, err);
-  for (size_t r = begin; r < all->count; r++) all->data[r].lacks = shorter->lacks[i];
-  return status || drop_renewed(all, begin) ? status : error_memory(err);
-}
-
 /* Loads the records of the key and of the shorter problems. Each set comes in the order of time,
    so one set alone is sorted only for another objective. */
 static int load_with(struct cache *cache, const struct cache_key *key,
                      const struct shorter *shorter, struct cache_records *all, cugen_error *err) {
   int status = ask_key(cache, CACHE_QUERY_LOAD, key, cache_take_record, all, err);
-  for (size_t i = 0; i < shorter->count && !status; i++)
-    status = add_shorter(cache, key, shorter, i, all, err);
+  for (size_t i = 0; i < shorter->count && !status; i++) {
+    const size_t begin = all->count;
+    struct cache_key other = *key;
+    other.problem = shorter->problems[i];
+    status = ask_key(cache, CACHE_QUERY_LOAD, &other, cache_take_record, all, err);
+    for (size_t r = begin; r < all->count; r++) all->data[r].lacks = shorter->lacks[i];
+    if (!status && !drop_renewed(all, begin)) status = error_memory(err);
+  }
   if (!status && shorter->count && !sort_by(all, NULL)) status = error_memory(err);
   if (!status && objective_kind_of(key->objective) != OBJECTIVE_TIME &&
       !sort_by(all, key->objective))

@@ -100,16 +100,6 @@ static int take_loss(struct reader *reader, const char *word, double *mean, doub
   return good ? CUGEN_OK : portfolio_refuse(reader, "its losses are not numbers of 1 or more");
 }
 
-/* Reads the optional lines "alone" and "kernels". */
-static int take_alone(struct reader *reader, struct portfolio_body *out) {
-  if (strncmp(reader->at, "alone ", 6) != 0) return CUGEN_OK;
-  int status = take_loss(reader, "alone", &out->alone_mean, &out->alone_worst);
-  if (status ||
-      (portfolio_take_word(reader, "kernels") && portfolio_take_whole(reader, '\n', &out->kernels)))
-    return status;
-  return portfolio_refuse(reader, "its number of kernels cannot be read");
-}
-
 static int take_head(struct reader *reader, struct portfolio_body *out) {
   if (!portfolio_take_word(reader, "rule"))
     return portfolio_refuse(reader, "its first line is to be the rule");
@@ -120,7 +110,12 @@ static int take_head(struct reader *reader, struct portfolio_body *out) {
     return portfolio_refuse(reader, "its number of problems cannot be read");
   status = take_loss(reader, "tuned", &out->tuned_mean, &out->tuned_worst);
   if (!status) status = take_loss(reader, "held", &out->held_mean, &out->held_worst);
-  if (!status) status = take_alone(reader, out);
+  if (!status && strncmp(reader->at, "alone ", 6) == 0) {
+    status = take_loss(reader, "alone", &out->alone_mean, &out->alone_worst);
+    if (!status && !(portfolio_take_word(reader, "kernels") &&
+                     portfolio_take_whole(reader, '\n', &out->kernels)))
+      return portfolio_refuse(reader, "its number of kernels cannot be read");
+  }
   if (status || !portfolio_take_word(reader, "doubted") || take_fixed(reader, '\n', &out->doubted))
     return status;
   return portfolio_refuse(reader,

@@ -105,26 +105,25 @@ int cache_portfolios_remove(struct cache *cache, const struct cache_filter *filt
 
 /* ---- Checking ------------------------------------------------------------------------------- */
 
-static void check_one(struct cache_check *check, const struct cache_portfolio *p) {
-  struct portfolio_body body;
-  cugen_error err;
-  const char *name, *wrong = cache_portfolio_wrong(p, &name);
-  check->out->portfolios++;
-  if (wrong)
-    cache_check_add(check->wrong, "the portfolio of %s %s: %s %s", p->config, p->class, name,
-                    wrong);
-  if (portfolio_body_parse(p->body, &body, &err) == CUGEN_OK)
-    portfolio_body_free(&body);
-  else if (err.status == CUGEN_ERROR_MEMORY)
-    check->wrong->failed = true;
-  else
-    cache_check_add(check->wrong, "the portfolio of %s %s: %s", p->config, p->class, err.message);
-}
-
 int cache_check_portfolios(struct cache_check *check, cugen_error *err) {
   struct portfolios all;
   int status = list(check->cache, NULL, &all, err);
-  for (size_t i = 0; i < all.count; i++) check_one(check, &all.data[i]);
+  for (size_t i = 0; i < all.count; i++) {
+    const struct cache_portfolio *p = &all.data[i];
+    struct portfolio_body body;
+    cugen_error why;
+    const char *name, *wrong = cache_portfolio_wrong(p, &name);
+    check->out->portfolios++;
+    if (wrong)
+      cache_check_add(check->wrong, "the portfolio of %s %s: %s %s", p->config, p->class, name,
+                      wrong);
+    if (portfolio_body_parse(p->body, &body, &why) == CUGEN_OK)
+      portfolio_body_free(&body);
+    else if (why.status == CUGEN_ERROR_MEMORY)
+      check->wrong->failed = true;
+    else
+      cache_check_add(check->wrong, "the portfolio of %s %s: %s", p->config, p->class, why.message);
+  }
   cache_portfolios_free(all.data, all.count);
   return status;
 }

@@ -62,16 +62,6 @@ const char *cache_text_wrong(const char *text, const char *allowed) {
   return NULL;
 }
 
-/* Replaces control characters and bytes that are not UTF-8 by '?', since a compiler or a kernel may
-   write anything into a reason. */
-static void clean_reason(char *reason) {
-  for (size_t left = strlen(reason), length; left; reason += length, left -= length) {
-    length = text_character(reason, left);
-    if (!length || (is_control(*reason) && !strchr(CACHE_REASON_CONTROLS, *reason)))
-      *reason = '?', length = 1;
-  }
-}
-
 int64_t cache_time(int64_t time, int64_t units) {
   enum { EARLIEST = 1577836800 /* 2020-01-01 */, DAY = 86400 };
   const int64_t now = clock_unix(), seconds = time / units;
@@ -83,12 +73,9 @@ int64_t cache_time(int64_t time, int64_t units) {
 static const char out_of_range[] = "is out of range";
 const char cache_no_memory[] = "needs more memory than there is";
 
-static bool is_hash(const char *text) {
-  return strlen(text) == 32 && strspn(text, "0123456789abcdef") == 32;
-}
-
 static const char *hash_wrong(const struct cache_column *column, const char *text) {
-  return is_hash(text) || (column->format > 1 && !*text) ? NULL : "must be 32 hexadecimal digits";
+  const bool hash = strlen(text) == 32 && strspn(text, "0123456789abcdef") == 32;
+  return hash || (column->format > 1 && !*text) ? NULL : "must be 32 hexadecimal digits";
 }
 
 static const char *whole_wrong(const struct cache_column *column, int64_t number) {
@@ -176,7 +163,13 @@ void cache_record_settle(struct cache_record *record) {
   for (int i = 0; i < CACHE_COLUMNS; i++)
     if (cache_columns[i].type == COLUMN_TIME)
       cache_take_whole(record, i, *(int64_t *)cache_place_of(record, i));
-  clean_reason(record->reason);
+  /* Control characters and bytes that are not UTF-8 become '?', since a compiler or a kernel may
+     write anything into a reason. */
+  char *at = record->reason;
+  for (size_t left = strlen(at), length; left; at += length, left -= length) {
+    length = text_character(at, left);
+    if (!length || (is_control(*at) && !strchr(CACHE_REASON_CONTROLS, *at))) *at = '?', length = 1;
+  }
   record->compile_late =
       record->outcome == CUGEN_OUTCOME_COMPILE && strstr(record->reason, COMPILE_LATE);
   if (!record->wrong) record->wrong = cache_record_wrong(record, &record->wrong_column);
@@ -310,16 +303,12 @@ bool cache_record_is_same(const struct cache_record *record, const struct kernel
          same_hash(record->proof_hash, kernel_spec_proof_without(spec, record->lacks));
 }
 
-static bool record_same_work(const struct cache_record *record, const struct kernel_spec *spec,
-                             const struct objective *objective) {
-  const struct objective_values then = cache_record_values(record),
-                                now = {0, 0, spec->flops, spec->bytes};
-  return record->outcome != CUGEN_OUTCOME_OK || objective_same_work(objective, &then, &now);
-}
-
 bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec,
                         const struct objective *objective, bool predicted) {
-  if (!record_same_work(record, spec, objective)) return false;
+  const struct objective_values then = cache_record_values(record),
+                                now = {0, 0, spec->flops, spec->bytes};
+  if (record->outcome == CUGEN_OUTCOME_OK && !objective_same_work(objective, &then, &now))
+    return false;
   if (cache_record_is_same(record, spec)) return true;
   return predicted && !cache_record_is_refuted(record) && same_parts(record, spec);
 }

@@ -31,3 +31,17 @@ struct cache_key cache_row_key(const struct cache_row *row, int first) {
                             .problem = row_text(row, first + 2),
                             .options = row_text(row, first + 3)};
 }
+
+int cache_pass_entry(struct cache_pass *pass, const struct cache_key *key,
+                     const struct cache_row *row, cugen_error *err) {
+  struct cache_entry entry = {.key = *key};
+  if (!cache_row_record(row, &entry.record)) return error_memory(err);
+  const char *name, *wrong = cache_entry_wrong(&entry.key, &entry.record, &name);
+  int status = CUGEN_OK;
+  if (pass->counting)
+    ++*(wrong ? &pass->left_out : &pass->count);
+  else if (!wrong)
+    status = pass->visit->record(pass->visit->context, &entry, err);
+  cache_record_free(&entry.record);
+  return status;
+}

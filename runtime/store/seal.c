@@ -89,17 +89,13 @@ static const char *folder_wrong(int folder) {
   return info.st_mode & 022 ? "others may write to this folder" : NULL;
 }
 
-static const char *file_wrong(const struct stat *info) {
-  if (!S_ISREG(info->st_mode)) return "it is not a file";
-  if (info->st_uid != geteuid()) return "it belongs to another user";
-  if (info->st_mode & 077) return "others may read or write it";
-  return info->st_size == SEAL_BYTES ? NULL : "it is not 32 bytes long";
-}
-
 static const char *read_key(int fd, struct seal *out) {
   struct stat info;
-  const char *wrong = fstat(fd, &info) ? strerror(errno) : file_wrong(&info);
-  if (wrong) return wrong;
+  if (fstat(fd, &info)) return strerror(errno);
+  if (!S_ISREG(info.st_mode)) return "it is not a file";
+  if (info.st_uid != geteuid()) return "it belongs to another user";
+  if (info.st_mode & 077) return "others may read or write it";
+  if (info.st_size != SEAL_BYTES) return "it is not 32 bytes long";
   if (read(fd, out->key, SEAL_BYTES) != SEAL_BYTES) return "it cannot be read";
   return sodium_is_zero(out->key, SEAL_BYTES) ? "it is empty" : NULL;
 }
@@ -117,14 +113,6 @@ static const char *open_key(int folder, bool *missing, struct seal *out) {
 
 /* ---- Making the key ------------------------------------------------------------------------- */
 
-static bool write_key(int fd) {
-  unsigned char key[SEAL_BYTES];
-  randombytes_buf(key, sizeof key);
-  bool good = write(fd, key, sizeof key) == sizeof key && fsync(fd) == 0;
-  sodium_memzero(key, sizeof key);
-  return good;
-}
-
 /* Creates the key atomically: the file gets its name by link when it is on disk, unless another
    process has made a key first. */
 static void make_key(int folder, const char *path) {
@@ -137,7 +125,10 @@ static void make_key(int folder, const char *path) {
                        : openat(folder, text_get(&name),
                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd >= 0) {
-    bool good = fchmod(fd, 0600) == 0 && write_key(fd);
+    unsigned char key[SEAL_BYTES];
+    randombytes_buf(key, sizeof key);
+    bool good = fchmod(fd, 0600) == 0 && write(fd, key, sizeof key) == sizeof key && fsync(fd) == 0;
+    sodium_memzero(key, sizeof key);
     if (close(fd) == 0 && good && linkat(folder, text_get(&name), folder, file_name, 0) == 0)
       fsync(folder);
     unlinkat(folder, text_get(&name), 0);
@@ -157,21 +148,6 @@ static int open_folder(const char *path, bool make) {
   return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static void write_folder_remedy(const char *folder, const char *wrong, struct text *why) {
-  text_addf(why,
-            "%s: %s, so the key of compiled kernels in it is not used: compiled kernels are not "
-            "kept, and every run compiles them anew. Make the folder yours alone to write to "
-            "(chown, chmod go-w), or set XDG_STATE_HOME to a folder of your own",
-            folder, wrong);
-}
-
-static void write_key_remedy(const char *folder, const char *wrong, struct text *why) {
-  text_addf(why,
-            "%s/%s: the key of compiled kernels is not used (%s): compiled kernels are not kept, "
-            "and every run compiles them anew. Remove the file, and cugen makes another",
-            folder, file_name, wrong);
-}
-
 void seal_open(bool make, struct seal *out, struct text *why) {
   struct text path = {0};
   bool missing = true;
@@ -184,8 +160,17 @@ void seal_open(bool make, struct seal *out, struct text *why) {
     wrong = open_key(folder, &missing, out);
   }
   if (folder >= 0) close(folder);
-  if (closed && why) write_folder_remedy(text_get(&path), closed, why);
-  if (wrong && why) write_key_remedy(text_get(&path), wrong, why);
+  if (closed && why)
+    text_addf(why,
+              "%s: %s, so the key of compiled kernels in it is not used: compiled kernels are not "
+              "kept, and every run compiles them anew. Make the folder yours alone to write to "
+              "(chown, chmod go-w), or set XDG_STATE_HOME to a folder of your own",
+              text_get(&path), closed);
+  if (wrong && why)
+    text_addf(why,
+              "%s/%s: the key of compiled kernels is not used (%s): compiled kernels are not kept, "
+              "and every run compiles them anew. Remove the file, and cugen makes another",
+              text_get(&path), file_name, wrong);
   if (closed || wrong || missing)
     sodium_memzero(out, sizeof *out);
   else

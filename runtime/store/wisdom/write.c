@@ -41,13 +41,6 @@ static json_t *column_json(const struct cache_record *record, int i) {
                               : json_string("inf");
 }
 
-static int write_too_long(struct cache *cache, const struct cache_entry *entry, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_CACHE,
-                   "%s: the record of %s %s, '%s', is longer than a line of %d bytes",
-                   cache_path(cache), entry->key.config, entry->key.problem, entry->record.variant,
-                   WISDOM_MAX_LINE);
-}
-
 static int write_entry(struct cache *cache, struct cache_entry *entry, struct text *out,
                        cugen_error *err) {
   json_t *object = json_object();
@@ -63,8 +56,11 @@ static int write_entry(struct cache *cache, struct cache_entry *entry, struct te
   }
   const size_t before = out->length;
   int status = wisdom_write_line(object, out, err);
-  return status || out->length - before <= WISDOM_MAX_LINE ? status
-                                                           : write_too_long(cache, entry, err);
+  if (status || out->length - before <= WISDOM_MAX_LINE) return status;
+  return error_set(err, CUGEN_ERROR_CACHE,
+                   "%s: the record of %s %s, '%s', is longer than a line of %d bytes",
+                   cache_path(cache), entry->key.config, entry->key.problem, entry->record.variant,
+                   WISDOM_MAX_LINE);
 }
 
 /* ---- Portfolios ----------------------------------------------------------------------------- */
