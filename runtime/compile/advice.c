@@ -46,40 +46,36 @@ static bool advice_between(const char *line, size_t length, const char *open, co
   return last && !out->failed;
 }
 
-static bool missing_header(const char *line, size_t length, struct text *out) {
-  return advice_between(line, length, "cannot open source file \"", "\"", out) ||
-         /* the form of clang */
-         advice_between(line, length, "fatal error: '", "' file not found", out) ||
-         advice_between(line, length, "fatal error: ", ": No such file", out);
+/* Returns whether the text begins with one of the words, which end with NULL. */
+static bool begins_with(const char *text, const char *const *words) {
+  for (; *words; words++)
+    if (strncmp(text, *words, strlen(*words)) == 0) return true;
+  return false;
 }
 
 static void add_missing(const struct advice *advice, const char *header, struct text *out) {
+  /* libcu++ and CUB come together, in a folder of their own or beside the other headers */
+  static const char *const core[] = {"cub/", "thrust/", "cuda/", "nv/", NULL};
   const struct toolkit *toolkit = advice->request->toolkit;
-  switch (advice->cpu ? STANDARD_LACK_CPU : standard_find_lack(toolkit, header)) {
-  case STANDARD_LACK_CPU:
+  if (advice->cpu)
     text_add(out,
              ": it is neither beside its file nor in a folder of include_dirs, and the cpu device "
              "has few of CUDA's headers. Use a GPU, or a described one such as model:H200");
-    break;
-  case STANDARD_LACK_CORE:
+  else if (begins_with(header, core) && !standard_has_libcuxx(toolkit, "cstdint"))
     text_addf(out,
               ": CUDA's core libraries (cccl: cub, libcu++, what <cooperative_groups.h> needs) are "
               "not with the CUDA headers in '%s'; a whole CUDA toolkit has them "
               "(cugen_options.toolkit, $CUGEN_TOOLKIT), and the Python wheel nvidia-cuda-cccl",
               text_get(&toolkit->include));
-    break;
-  case STANDARD_LACK_STD:
+  else if (standard_has_libcuxx(toolkit, header))
     text_addf(out, ": NVRTC has no C++ library; use <cuda/std/%s>, whose names are in cuda::std",
               header);
-    break;
-  case STANDARD_LACK_FILE:
+  else if (strchr(header, '.'))
     text_add(out, ": it is neither beside its file nor in a folder of include_dirs, nor with CUDA");
-    break;
-  case STANDARD_LACK_LIBRARY:
+  else {
     text_add(out, ": NVRTC has no C++ library, only these (each as <NAME.h> too):");
     for (const struct standard_header *h = standard_headers; h->name; h++)
       if (!strstr(h->name, ".h")) text_addf(out, " <%s>", h->name);
-    break;
   }
   text_add(out, HOST);
 }
@@ -92,12 +88,9 @@ static bool refuse_for_gpus(struct advice *advice, const char *path, int line, c
                             struct text *out) {
   /* beginnings of the names of the toolkit's headers that need the GPU's compiler */
   static const char *const families[] = {
-      "cooperative_groups", "cub/",    "cuda/", "thrust/", "nv/", "curand", "cublas",
-      "cuComplex.h",        "cusolver"};
-  bool lacks = false;
-  for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-    lacks |= strncmp(header, families[i], strlen(families[i])) == 0;
-  if (!advice->cpu || !lacks) return false;
+      "cooperative_groups", "cub/",     "cuda/", "thrust/", "nv/", "curand", "cublas",
+      "cuComplex.h",        "cusolver", NULL};
+  if (!advice->cpu || !begins_with(header, families)) return false;
   text_addf(
       out,
       "%s:%d: error: the cpu device does not have <%s>. Use a GPU, or predict for a described one "
@@ -128,13 +121,6 @@ static void add_header(bool cpu, bool ours, const char *header, struct text *out
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
-/* Takes the undeclared name out of a diagnostic. */
-static bool unknown_name(const char *line, size_t length, struct text *out) {
-  return advice_between(line, length, "identifier \"", "\" is undefined", out) ||
-         advice_between(line, length, "error: '", "' was not declared", out) ||
-         advice_between(line, length, "error: '", "' does not name a type", out);
-}
-
 /* Names that nvcc has from a header of the host, and names that CUDA removed. */
 static const char *const names[][2] = {
     {"INFINITY", ": it is in <cmath>"},
@@ -158,12 +144,22 @@ static const char *const names[][2] = {
     {"__ballot", ": it is gone since sm_70; __ballot_sync names the lanes"},
     {"__any", ": it is gone since sm_70; __any_sync names the lanes"},
     {"__all", ": it is gone since sm_70; __all_sync names the lanes"}};
+enum { NAMES = sizeof names / sizeof *names };
 
-/* Returns false if there is no advice on the name. */
-static bool advise_name(const char *name, struct text *out) {
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strcmp(names[i][0], name) == 0) return text_add(out, names[i][1]), true;
-  return false;
+/* Appends advice on an undeclared name. Returns false if the line names none, or there is no
+   advice on the name. */
+static bool add_name(const char *line, size_t length, struct text *out) {
+  struct text name = {0};
+  const bool named = advice_between(line, length, "identifier \"", "\" is undefined", &name) ||
+                     advice_between(line, length, "error: '", "' was not declared", &name) ||
+                     advice_between(line, length, "error: '", "' does not name a type", &name);
+  size_t i = 0;
+  while (named && i < NAMES && strcmp(names[i][0], text_get(&name)) != 0) i++;
+  const bool advised = named && i < NAMES;
+  if (advised) text_add(out, names[i][1]);
+  out->failed |= name.failed;
+  text_free(&name);
+  return advised;
 }
 
 /* Appends advice on a diagnostic that asks for a flag which NVRTC lacks, or which a config can set.
@@ -182,18 +178,6 @@ static bool add_flag(const char *line, size_t length, struct text *out) {
 
 /* ---- Constants ------------------------------------------------------------------------------ */
 
-/* Returns whether the diagnostic asks for a constant as an array's bound, a template's argument or
-   a #pragma's number, in the words of NVRTC, g++ and clang++. */
-static bool wants_constant(const char *line, size_t length) {
-  static const char *const words[] = {
-      "must have a constant value", "variable length array",   "takes a constant",
-      "in a constant expression",   "not a constant",          "is not constant",
-      "integral constant expr",     "not an integer constant", "storage size of"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (memmem(line, length, words[i], strlen(words[i]))) return true;
-  return false;
-}
-
 /* passed: the size that the name is computed from; NULL: not known. */
 static void advise_passed(const struct passed *passed, struct text *out) {
   if (!passed) {
@@ -209,11 +193,19 @@ static void advise_passed(const struct passed *passed, struct text *out) {
             (int)passed->size_length, passed->size, passed->name == passed->size ? "" : ", which");
 }
 
+/* Appends advice on a diagnostic that asks for a constant as an array's bound, a template's
+   argument or a #pragma's number, in the words of NVRTC, g++ and clang++. */
 static bool advise_constant(const struct advice *advice, const struct diagnostic *d,
                             const char *line, size_t length, struct text *out) {
-  const char *text = wants_constant(line, length)
-                         ? blame_text(advice->request->source, text_get(&d->path), d->line)
-                         : NULL;
+  static const char *const words[] = {
+      "must have a constant value", "variable length array",   "takes a constant",
+      "in a constant expression",   "not a constant",          "is not constant",
+      "integral constant expr",     "not an integer constant", "storage size of"};
+  bool wanted = false;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    wanted |= memmem(line, length, words[i], strlen(words[i])) != NULL;
+  const char *text =
+      wanted ? blame_text(advice->request->source, text_get(&d->path), d->line) : NULL;
   struct passed found;
   if (!text || !passed_find(advice->request->source, text, text + strcspn(text, "\n"), &found)) {
     const bool vla = advice->cpu && memmem(line, length, "variable length array", 21);
@@ -297,12 +289,16 @@ static void add_foreign(struct advice *advice, const struct diagnostic *d, const
 /* Adds a diagnostic in one of the source's own files. */
 static void advice_add_own(struct advice *advice, const struct diagnostic *d, const char *line,
                            size_t length, struct text *out) {
-  struct text header = {0}, name = {0};
+  struct text header = {0};
   struct blamed_function function;
   /* A place in the prologue is not noted, because its path is no file. */
   if (strcmp(text_get(&d->path), advice->request->name) != 0)
     error_place(&advice->where, text_get(&d->path), d->line);
-  const bool missing = missing_header(line, length, &header);
+  const bool missing =
+      advice_between(line, length, "cannot open source file \"", "\"", &header) ||
+      /* the form of clang */
+      advice_between(line, length, "fatal error: '", "' file not found", &header) ||
+      advice_between(line, length, "fatal error: ", ": No such file", &header);
   if (missing && refuse_for_gpus(advice, text_get(&d->path), d->line, text_get(&header), out)) {
     text_free(&header);
     return;
@@ -311,8 +307,8 @@ static void advice_add_own(struct advice *advice, const struct diagnostic *d, co
   advice->given = true;
   if (missing)
     add_missing(advice, text_get(&header), out);
-  else if (!(unknown_name(line, length, &name) && advise_name(text_get(&name), out)) &&
-           !add_flag(line, length, out) && !advise_constant(advice, d, line, length, out)) {
+  else if (!add_name(line, length, out) && !add_flag(line, length, out) &&
+           !advise_constant(advice, d, line, length, out)) {
     advice->given = blame_function(advice->request->source, text_get(&d->path), d->line, &function);
     if (advice->given)
       text_addf(out,
@@ -322,31 +318,26 @@ static void advice_add_own(struct advice *advice, const struct diagnostic *d, co
                 function.host ? "a __host__ function"
                               : "neither __global__ nor __device__, and so host code perhaps");
   }
-  out->failed |= header.failed || name.failed;
+  out->failed |= header.failed;
   text_free(&header);
-  text_free(&name);
 }
 
-/* Returns the index of the kernel if the diagnostic is in the code that cugen appends to the source
-   for launched kernels; else -1. */
-static int entry_number(const struct advice *advice, const struct diagnostic *d, const char *line,
-                        size_t length) {
+/* Adds a diagnostic in the code that cugen appends to the source for launched kernels. Returns
+   false for any other diagnostic. */
+static bool add_entry(struct advice *advice, const struct diagnostic *d, const char *line,
+                      size_t length, struct text *out) {
+  static const char mark[] = "error: ";
   const char *path = text_get(&d->path);
-  const int count = (int)advice->request->entry_count;
-  int number = -1;
+  const int entries = (int)advice->request->entry_count;
+  int number = -1; /* of the kernel */
   if (advice->cpu && strcmp(path, CPU_ENTRIES_NAME) == 0)
     number = d->line - 1;
   else if (!advice->cpu && strcmp(path, "__nv_name_map") == 0)
     number = d->line - 2;
-  else if (advice->cpu && count == 1 && strcmp(path, CPU_UNIT_NAME) == 0 &&
+  else if (advice->cpu && entries == 1 && strcmp(path, CPU_UNIT_NAME) == 0 &&
            memmem(line, length, " converting ", 12))
     number = 0;
-  return number < count ? number : -1;
-}
-
-static void add_entry(struct advice *advice, int number, const char *line, size_t length,
-                      struct text *out) {
-  static const char mark[] = "error: ";
+  if (number < 0 || number >= entries) return false;
   const char *entry = advice->request->entries[number],
              *what = memmem(line, length, mark, sizeof mark - 1);
   struct text places = {0};
@@ -359,6 +350,7 @@ static void add_entry(struct advice *advice, int number, const char *line, size_
   advice->given = true;
   out->failed |= places.failed;
   text_free(&places);
+  return true;
 }
 
 /* most bytes of a diagnostic */
@@ -373,15 +365,14 @@ void advice_add(struct advice *advice, const char *line, size_t length, const ch
   }
   if (!advice->cpu && !advice->given && advice_add_limit(advice, line, length, out)) return;
   struct diagnostic d = {.line = 0};
-  int number = -1;
   if (advice->given || !memmem(line, length, "error: ", strlen("error: ")) ||
       !advice_take_apart(line, length, &d))
     text_add_n(out, line, length);
-  else if ((number = entry_number(advice, &d, line, length)) >= 0)
-    add_entry(advice, number, line, length, out);
-  else if (blame_is_own(advice->request, text_get(&d.path)))
-    advice_add_own(advice, &d, line, length, out);
-  else
-    add_foreign(advice, &d, line, length, from, out);
+  else if (!add_entry(advice, &d, line, length, out)) {
+    if (blame_is_own(advice->request, text_get(&d.path)))
+      advice_add_own(advice, &d, line, length, out);
+    else
+      add_foreign(advice, &d, line, length, from, out);
+  }
   text_free(&d.path);
 }

@@ -85,22 +85,6 @@ bool kept_images_get(struct kept_images *kept, const struct hash *key,
   return found;
 }
 
-/* Called with the mutex held. */
-static void kept_drop_oldest(struct kept_images *kept) {
-  size_t bytes = 0;
-  for (struct image **at = &kept->all; *at;) {
-    struct image *image = *at;
-    bytes += sizeof *image + image->compiled.image_length +
-             (image->compiled.ptx ? strlen(image->compiled.ptx) : 0);
-    if (image->ready && bytes > kept->most_bytes) {
-      *at = image->next;
-      image_free(image);
-    } else {
-      at = &image->next;
-    }
-  }
-}
-
 void kept_images_put(struct kept_images *kept, const struct hash *key,
                      const struct compiled *compiled) {
   pthread_mutex_lock(&kept->mutex);
@@ -111,7 +95,17 @@ void kept_images_put(struct kept_images *kept, const struct hash *key,
       *at = image->next;
       image_free(image);
     }
-    kept_drop_oldest(kept);
+    size_t bytes = 0; /* of the images so far; the oldest come last */
+    for (at = &kept->all; (image = *at);) {
+      bytes += sizeof *image + image->compiled.image_length +
+               (image->compiled.ptx ? strlen(image->compiled.ptx) : 0);
+      if (image->ready && bytes > kept->most_bytes) {
+        *at = image->next;
+        image_free(image);
+      } else {
+        at = &image->next;
+      }
+    }
     pthread_cond_broadcast(&kept->changed);
   }
   pthread_mutex_unlock(&kept->mutex);

@@ -1,4 +1,4 @@
-/* Headers of C's library for NVRTC, and advice on missing headers; see standard.h. */
+/* Headers of C's library for NVRTC, and those of libcu++; see standard.h. */
 #include "standard.h"
 
 #include <string.h>
@@ -65,9 +65,7 @@ const char *standard_text(const char *name) {
   return h->name ? h->text : "";
 }
 
-/* ---- What NVRTC lacks ------------------------------------------------------------------------ */
-
-static bool has_libcuxx(const struct toolkit *toolkit, const char *header) {
+bool standard_has_libcuxx(const struct toolkit *toolkit, const char *header) {
   const struct text *folders[] = {&toolkit->core, &toolkit->include};
   struct text path = {0};
   bool found = false;
@@ -78,19 +76,4 @@ static bool has_libcuxx(const struct toolkit *toolkit, const char *header) {
   }
   text_free(&path);
   return found;
-}
-
-/* Returns whether the header belongs to CUDA's core libraries. */
-static bool is_core(const char *header) {
-  static const char *const begins[] = {"cub/", "thrust/", "cuda/", "nv/"};
-  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-    if (!strncmp(header, begins[i], strlen(begins[i]))) return true;
-  return false;
-}
-
-enum standard_lack standard_find_lack(const struct toolkit *toolkit, const char *header) {
-  /* libcu++ and CUB come together, in a folder of their own or beside the other headers */
-  if (is_core(header) && !has_libcuxx(toolkit, "cstdint")) return STANDARD_LACK_CORE;
-  if (has_libcuxx(toolkit, header)) return STANDARD_LACK_STD;
-  return strchr(header, '.') ? STANDARD_LACK_FILE : STANDARD_LACK_LIBRARY;
 }

@@ -22,14 +22,7 @@ int standard_list(const char **texts, const char **names);
 /* Returns the text of the header of that name in standard_headers; "": there is none. */
 const char *standard_text(const char *name);
 
-/* Why a compiler does not find a header. */
-enum standard_lack {
-  STANDARD_LACK_CPU,    /* the compiler is that of the cpu device */
-  STANDARD_LACK_CORE,   /* the toolkit comes without CUDA's core libraries */
-  STANDARD_LACK_STD,    /* the header is one of C++, and libcu++ has it */
-  STANDARD_LACK_FILE,   /* no such file */
-  STANDARD_LACK_LIBRARY /* NVRTC has no C++ library */
-};
-enum standard_lack standard_find_lack(const struct toolkit *toolkit, const char *header);
+/* Returns whether the toolkit has that header of libcu++, as <cuda/std/NAME>. */
+bool standard_has_libcuxx(const struct toolkit *toolkit, const char *header);
 
 #endif

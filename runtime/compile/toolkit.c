@@ -176,17 +176,6 @@ static void look_with_loader_for_kernels(struct toolkit *toolkit) {
   if (self) dlclose(self);
 }
 
-/* Returns the only folder to search, and sets *by to the option or variable that names the folder;
-   NULL: search the usual folders. */
-static const char *named_folder(const struct toolkit_options *options, const char **by) {
-  const char *named = options ? options->toolkit : NULL;
-  *by = "cugen_options.toolkit";
-  if (named && *named) return named;
-  *by = "CUGEN_TOOLKIT";
-  named = getenv("CUGEN_TOOLKIT");
-  return named && *named ? named : NULL;
-}
-
 static void find_toolkit(struct toolkit *toolkit, const char *named) {
   if (named) {
     toolkit_look_at(toolkit, named);
@@ -244,15 +233,14 @@ static struct toolkit_libraries *libraries_new(void) {
   return opened;
 }
 
-static void libraries_free(struct toolkit_libraries *opened) {
-  if (!opened) return;
-  for (size_t i = 0; i < TOOLKIT_LIBRARY_COUNT; i++) free(opened->slots[i].table);
-  pthread_mutex_destroy(&opened->lock);
-  free(opened);
-}
-
 int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cugen_error *err) {
-  const char *by, *named = named_folder(options, &by);
+  /* the only folder to search; without it the usual folders are searched */
+  const char *by = "cugen_options.toolkit", *named = options ? options->toolkit : NULL;
+  if (!named || !*named) {
+    by = "CUGEN_TOOLKIT";
+    named = getenv("CUGEN_TOOLKIT");
+  }
+  if (named && !*named) named = NULL;
   *out = NULL;
   if (named && !folder_exists(named))
     return error_set(err, CUGEN_ERROR_MISSING,
@@ -283,7 +271,10 @@ int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cu
 
 void toolkit_close(struct toolkit *toolkit) {
   if (!toolkit) return;
-  libraries_free(toolkit->libraries);
+  struct toolkit_libraries *opened = toolkit->libraries;
+  for (size_t i = 0; opened && i < TOOLKIT_LIBRARY_COUNT; i++) free(opened->slots[i].table);
+  if (opened) pthread_mutex_destroy(&opened->lock);
+  free(opened);
   kept_images_free(toolkit->kept);
   text_free(&toolkit->nvrtc);
   text_free(&toolkit->include);
