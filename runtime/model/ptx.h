@@ -190,10 +190,9 @@ enum ptx_special {
 
 /* Addresses of symbols. A generic address of shared or local memory carries the space's tag.
    Parameter i begins at i << PTX_PARAM_SHIFT. */
-#define PTX_SHARED_TAG  (INT64_C(1) << 60)
-#define PTX_LOCAL_TAG   (INT64_C(1) << 59)
-#define PTX_CONST_BASE  (INT64_C(1) << 56)
-#define PTX_GLOBAL_BASE (INT64_C(1) << 55)
+#define PTX_SHARED_TAG (INT64_C(1) << 60)
+#define PTX_LOCAL_TAG  (INT64_C(1) << 59)
+#define PTX_CONST_BASE (INT64_C(1) << 56)
 enum { PTX_PARAM_SHIFT = 16 };
 
 /* Addresses of the caller's buffers, far apart: buffer i begins at (i + 1) << PTX_BUFFER_SHIFT. */

@@ -110,15 +110,6 @@ static void ptx_walk_start(const struct walk *walk, struct warp *w,
   }
 }
 
-static void ptx_walk_finish(const struct walk *walk, struct warp *w,
-                            const struct ptx_instruction *in, const double begin[PTX_SCENARIOS],
-                            const double latency[PTX_SCENARIOS]) {
-  const struct ptx_operand *operands = &walk->kernel->operands[in->first];
-  for (int i = 0; i < in->results; i++)
-    if (operands[i].kind == PTX_REGISTER)
-      for (int s = 0; s < PTX_SCENARIOS; s++) w->ready[s][operands[i].slot] = begin[s] + latency[s];
-}
-
 static void ptx_walk_spend(struct warp *w, enum ptx_pipe pipe, double cycles) {
   w->counts.pipe[pipe] += cycles;
   w->phase_pipe[pipe] += cycles;
@@ -571,7 +562,10 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
   perform(walk, w, in, mask, follows, &lanes, begin, latency);
   if (in->op == PTX_WGMMA) return;
   if (in->op == PTX_LOAD && !operand) take_off(w, in, begin, latency);
-  ptx_walk_finish(walk, w, in, begin, latency);
+  const struct ptx_operand *operands = &walk->kernel->operands[in->first];
+  for (int i = 0; i < in->results; i++)
+    if (operands[i].kind == PTX_REGISTER)
+      for (int s = 0; s < PTX_SCENARIOS; s++) w->ready[s][operands[i].slot] = begin[s] + latency[s];
 }
 
 /* ---- Control flow --------------------------------------------------------------------------- */
@@ -858,14 +852,6 @@ static void join_groups(struct walk *walk) {
   }
 }
 
-/* Sets the footprint and pages of the whole block from those of the walked warps. */
-static void add_footprint(struct walk *walk, double factor) {
-  struct ptx_footprint *to = &walk->counts.footprint;
-  *to = ptx_footprint_of(&walk->memory);
-  to->fetched *= factor, to->written *= factor, to->part *= factor, to->covered *= factor;
-  walk->counts.pages = (double)walk->memory.page_count * factor;
-}
-
 static int walk_some(struct walk *walk, int count, cugen_error *err) {
   struct warp *warps = calloc((size_t)count, sizeof *warps);
   int status = warps ? CUGEN_OK : error_memory(err);
@@ -888,7 +874,13 @@ static int walk_some(struct walk *walk, int count, cugen_error *err) {
     warp_close(&warps[i]);
   }
   if (walk->wgmma) join_groups(walk);
-  if (!status) add_footprint(walk, (double)walk->warps / count);
+  if (!status) { /* of the whole block, from those of the walked warps */
+    const double factor = (double)walk->warps / count;
+    struct ptx_footprint *to = &walk->counts.footprint;
+    *to = ptx_footprint_of(&walk->memory);
+    to->fetched *= factor, to->written *= factor, to->part *= factor, to->covered *= factor;
+    walk->counts.pages = (double)walk->memory.page_count * factor;
+  }
   free(warps);
   ptx_memory_close(&walk->memory);
   return status;

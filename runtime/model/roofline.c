@@ -51,18 +51,15 @@ double roofline_tensor_flops(const struct device_description *device, const char
   return rate * clocks(&device->facts);
 }
 
-/* HBM and GDDR transfer data twice in a cycle of the memory clock as the driver reports it. */
-double roofline_bandwidth(const struct device_facts *facts) {
-  return 2.0 * (double)facts->memory_clock_khz * 1e3 * (double)facts->memory_bus_bits / 8.0;
-}
-
 struct ceilings roofline_peak(const struct device_description *device, const struct dtype *dtype) {
   const struct device_facts *facts = &device->facts;
   const struct gpu_rates rates = rates_of(device);
   double published = 1e9 * device->rates.memory_gb_per_second;
+  /* HBM and GDDR transfer data twice in a cycle of the memory clock as the driver reports it. */
+  double clocked = 2.0 * (double)facts->memory_clock_khz * 1e3 * (double)facts->memory_bus_bits / 8;
   if (!facts->is_gpu) return (struct ceilings){0};
   return (struct ceilings){.flops_peak = 2.0 * lanes(&rates, dtype) * clocks(facts),
-                           .bandwidth_peak = published > 0 ? published : roofline_bandwidth(facts)};
+                           .bandwidth_peak = published > 0 ? published : clocked};
 }
 
 /* Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009: a kernel takes at least the time of

@@ -12,8 +12,6 @@
 /* Returns the dense FLOP/s of the device's tensor cores for products of matrices of that type
    ("tf32" and "fp8", too) with sums in f32, f64 or i32; 0: not supported or not known. */
 double roofline_tensor_flops(const struct device_description *device, const char *type);
-/* Bytes/s of device memory; 0: not known. */
-double roofline_bandwidth(const struct device_facts *facts);
 /* Returns the peak rates: the operations of the multiprocessors at the highest clock; the memory's
    rate as described, or from the memory's clock and width. A CPU has no peak rates here. */
 struct ceilings roofline_peak(const struct device_description *device, const struct dtype *dtype);

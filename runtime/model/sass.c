@@ -20,45 +20,29 @@ enum {
   FOUR_WORDS = 6
 };
 
-struct instruction {
-  unsigned opcode, width, releases, waits;
-};
-
-static struct instruction sass_read_instruction(const unsigned char *code) {
-  uint64_t low, high;
-  memcpy(&low, code, sizeof low);
-  memcpy(&high, code + sizeof low, sizeof high);
-  return (struct instruction){low & 0x1ff, high >> 9 & 7, high >> 46 & 7, high >> 52 & 0x3f};
-}
-
-/* Loads that release one barrier are waited for together. */
-struct flights {
-  int of_barrier[BARRIERS], all;
-};
-
-static void sass_land(struct flights *f, unsigned barriers) {
-  for (int b = 0; b < BARRIERS; b++) {
-    if (!(barriers >> b & 1)) continue;
-    f->all -= f->of_barrier[b];
-    f->of_barrier[b] = 0;
-  }
-}
-
 struct sass_facts sass_read(const void *code, size_t length) {
   struct sass_facts out = {0};
-  struct flights flights = {0};
-  const unsigned char *at = code;
+  /* loads under way that release each barrier, and are waited for together; and all loads */
+  int of_barrier[BARRIERS] = {0}, all = 0;
   for (size_t i = 0; i + BYTES <= length; i += BYTES) {
-    struct instruction in = sass_read_instruction(at + i);
-    if (in.opcode == NOP) continue;
+    uint64_t low, high;
+    memcpy(&low, (const char *)code + i, sizeof low);
+    memcpy(&high, (const char *)code + i + sizeof low, sizeof high);
+    const unsigned opcode = low & 0x1ff, width = high >> 9 & 7, releases = high >> 46 & 7,
+                   waits = high >> 52 & 0x3f;
+    if (opcode == NOP) continue;
     out.instructions++;
-    sass_land(&flights, in.waits);
-    out.shared_quads += in.opcode == LDS && in.width == FOUR_WORDS;
-    out.shared_pairs += in.opcode == LDS && in.width == TWO_WORDS;
-    if (in.opcode != LDG || in.releases >= BARRIERS) continue;
+    for (int b = 0; b < BARRIERS; b++) {
+      if (!(waits >> b & 1)) continue;
+      all -= of_barrier[b];
+      of_barrier[b] = 0;
+    }
+    out.shared_quads += opcode == LDS && width == FOUR_WORDS;
+    out.shared_pairs += opcode == LDS && width == TWO_WORDS;
+    if (opcode != LDG || releases >= BARRIERS) continue;
     out.loads++;
-    flights.of_barrier[in.releases]++;
-    if (++flights.all > out.in_flight) out.in_flight = flights.all;
+    of_barrier[releases]++;
+    if (++all > out.in_flight) out.in_flight = all;
   }
   return out;
 }

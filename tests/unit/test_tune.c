@@ -591,7 +591,7 @@ TEST(peak_ceilings) {
                                     .memory_bus_bits = 6144};
   struct device_description device = {.facts = h200};
   double f32 = roofline_peak(&device, dtype_find("f32")).flops_peak,
-         bandwidth = roofline_bandwidth(&h200);
+         bandwidth = roofline_peak(&device, dtype_find("f32")).bandwidth_peak;
   assert_true(fabs(f32 - 66.9e12) < 0.1e12);
   assert_true(fabs(roofline_peak(&device, dtype_find("f64")).flops_peak - 33.45e12) < 0.1e12);
   assert_true(fabs(bandwidth - 4.917e12) < 0.01e12);
