@@ -166,16 +166,6 @@ static int compilers_ask(const struct child *child, enum message_type type, stru
 
 static const struct process_stop never = {.asked = NULL};
 
-static int compilers_send_identity(const struct child *child, cugen_error *err) {
-  struct text identity = {0}, message = {0};
-  wire_identity(&identity);
-  wire_put_string(&message, text_get(&identity));
-  int status = wire_send(child->socket, MESSAGE_HELLO, &message, -1, err);
-  text_free(&identity);
-  text_free(&message);
-  return status;
-}
-
 static int compilers_await_identity(const struct compilers *c, const struct child *child,
                                     cugen_error *err) {
   struct text identity = {0}, message = {0};
@@ -198,6 +188,7 @@ static int compilers_await_identity(const struct compilers *c, const struct chil
 static int spawn(struct compilers *c, struct child **out, cugen_error *err) {
   const char *argv[] = {c->options.program, "worker", NULL};
   struct child *child = calloc(1, sizeof *child);
+  struct text identity = {0}, message = {0};
   cugen_error why;
   if (!child) return error_memory(err);
   child->parent = getpid();
@@ -206,8 +197,12 @@ static int spawn(struct compilers *c, struct child **out, cugen_error *err) {
   if (status == CUGEN_ERROR_MISSING)
     error_append(err, "; the worker is named by cugen_options.worker or CUGEN_WORKER");
   if (!status) status = wire_limit(child->socket, err);
-  if (!status && compilers_send_identity(child, &why) == CUGEN_ERROR_MEMORY)
+  wire_identity(&identity);
+  wire_put_string(&message, text_get(&identity));
+  if (!status && wire_send(child->socket, MESSAGE_HELLO, &message, -1, &why) == CUGEN_ERROR_MEMORY)
     status = error_memory(err);
+  text_free(&identity);
+  text_free(&message);
   if (status)
     child_end(child, NULL);
   else
@@ -232,19 +227,6 @@ static void put_places(const struct compilers *c, struct text *out) {
   put_optional(out, c->options.toolkit.compiler);
   wire_put_string(out, text_get(&c->folder));
   wire_put_float(out, c->options.idle_seconds);
-}
-
-static void put_request(const struct compilers *c, const struct compile_request *request,
-                        struct text *out) {
-  put_places(c, out);
-  wire_put_string(out, request->name);
-  wire_put_string(out, request->source);
-  put_optional(out, request->options);
-  put_optional(out, request->arch);
-  wire_put_float(out, seconds_of(request));
-  wire_put_int(out, request->keep_ptx);
-  wire_put_int(out, (int64_t)request->entry_count);
-  for (size_t i = 0; i < request->entry_count; i++) wire_put_string(out, request->entries[i]);
 }
 
 static int compilers_crashed(const struct compile_request *request, struct child *child,
@@ -294,26 +276,23 @@ static int end_compile(struct compilers *c, struct child *child,
   return status;
 }
 
-/* Starts a child before it is needed. Its answers to MESSAGE_HELLO and MESSAGE_PREPARE are read
-   when the child gets its first compile. */
-static bool cuda_compilers_prepare(struct compilers *c) {
-  struct text message = {0};
-  struct child *child;
-  cugen_error ignored;
-  if (spawn(c, &child, &ignored)) return false;
-  put_places(c, &message);
-  child->unread = 2;
-  const bool sent = wire_send(child->socket, MESSAGE_PREPARE, &message, -1, &ignored) == CUGEN_OK;
-  text_free(&message);
-  if (sent)
-    add_idle(c, child);
-  else
-    child_end(child, NULL);
-  return sent;
-}
-
+/* The answers of a child that is started ahead, to MESSAGE_HELLO and MESSAGE_PREPARE, are read when
+   the child gets its first compile. */
 void compilers_prepare(struct compilers *c, int count) {
-  while (count-- > 0 && cuda_compilers_prepare(c)) continue;
+  for (bool sent = true; sent && count > 0; count--) {
+    struct text message = {0};
+    struct child *child;
+    cugen_error ignored;
+    if (spawn(c, &child, &ignored)) return;
+    put_places(c, &message);
+    child->unread = 2;
+    sent = wire_send(child->socket, MESSAGE_PREPARE, &message, -1, &ignored) == CUGEN_OK;
+    text_free(&message);
+    if (sent)
+      add_idle(c, child);
+    else
+      child_end(child, NULL);
+  }
 }
 
 /* Reads the answers of a child that was started ahead. Returns false if the child is unusable; a
@@ -336,7 +315,15 @@ static int ask_any(struct compilers *c, const struct compile_request *request, s
                    struct text *message, enum answer *answer, cugen_error *err) {
   const double limit = seconds_of(request) + last_words;
   int status = CUGEN_OK;
-  put_request(c, request, message);
+  put_places(c, message);
+  wire_put_string(message, request->name);
+  wire_put_string(message, request->source);
+  put_optional(message, request->options);
+  put_optional(message, request->arch);
+  wire_put_float(message, seconds_of(request));
+  wire_put_int(message, request->keep_ptx);
+  wire_put_int(message, (int64_t)request->entry_count);
+  for (size_t i = 0; i < request->entry_count; i++) wire_put_string(message, request->entries[i]);
   if ((*child = take_idle(c))) {
     *answer = ANSWER_UNASKED;
     if (read_unread(c, *child))

@@ -90,15 +90,6 @@ static int ask_facts(const struct driver *driver, CUdevice handle, struct device
   return status;
 }
 
-/* Prints "GPU-" and 8-4-4-4-12 digits, like NVML and nvidia-smi. */
-static void print_uuid(const CUuuid *uuid, char *out, size_t size) {
-  int length = snprintf(out, size, "GPU");
-  for (size_t i = 0; i < sizeof uuid->bytes; i++)
-    length += snprintf(out + length, size - (size_t)length, "%s%02x",
-                       i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-                       (unsigned)(unsigned char)uuid->bytes[i]);
-}
-
 static int describe_handle(const struct driver *driver, CUdevice handle, int ordinal,
                            struct device_description *out, cugen_error *err) {
   CUuuid uuid = {{0}};
@@ -107,7 +98,12 @@ static int describe_handle(const struct driver *driver, CUdevice handle, int ord
   if (!status) status = ask_facts(driver, handle, &out->facts, err);
   if (status) return status;
   const struct device_facts *facts = &out->facts;
-  print_uuid(&uuid, out->uuid, sizeof out->uuid);
+  /* "GPU-" and 8-4-4-4-12 digits, like NVML and nvidia-smi */
+  int length = snprintf(out->uuid, sizeof out->uuid, "GPU");
+  for (size_t i = 0; i < sizeof uuid.bytes; i++)
+    length += snprintf(out->uuid + length, sizeof out->uuid - (size_t)length, "%s%02x",
+                       i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                       (unsigned)(unsigned char)uuid.bytes[i]);
   snprintf(out->id, sizeof out->id, "cuda:%d", ordinal);
   snprintf(out->arch, sizeof out->arch, "sm_%d%s", (int)facts->compute_capability,
            facts->architecture_specific ? "a" : "");

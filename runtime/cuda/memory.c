@@ -91,10 +91,6 @@ static const struct {
    value. */
 enum { GUARD_BYTES = 64 * 1024, GUARD_PATTERN = 0x7fff };
 
-static unsigned char guard_byte(size_t offset) {
-  return (unsigned char)(offset % 2 ? GUARD_PATTERN >> 8 : GUARD_PATTERN & 0xff);
-}
-
 /* Returns the offset of the zone behind the buffer in the whole allocation. The pattern of that
    zone begins at an even offset: for a buffer of odd size, at the buffer's last byte. */
 static size_t tail_offset(const struct memory *memory) {
@@ -115,10 +111,11 @@ static int write_guards(struct cuda_device *cuda, const struct memory *memory, c
    *nearest becomes the distance from the buffer to the nearest damaged byte. */
 static size_t count_damage(const unsigned char *zone, size_t length, size_t offset, bool before,
                            size_t *nearest) {
+  static const unsigned char pattern[] = {GUARD_PATTERN & 0xff, GUARD_PATTERN >> 8};
   size_t damaged = 0;
   for (size_t i = 0; i < length; i++) {
     size_t at = before ? length - 1 - i : i;
-    if (zone[at] == guard_byte(offset + at)) continue;
+    if (zone[at] == pattern[(offset + at) % 2]) continue;
     if (!damaged++) *nearest = i;
   }
   return damaged;

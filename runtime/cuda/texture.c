@@ -106,17 +106,6 @@ static const CUaddress_mode address_modes[ADDRESS_KIND_COUNT] = {
     [ADDRESS_WRAP] = CU_TR_ADDRESS_MODE_WRAP,
     [ADDRESS_MIRROR] = CU_TR_ADDRESS_MODE_MIRROR};
 
-/* Integers are not converted to floats. For wrap and mirror, coordinates go from 0 to 1, because
-   the hardware repeats and reflects no others (CUDA Driver API, cuTexObjectCreate). */
-static CUDA_TEXTURE_DESC describe_reading(const struct kernel_argument *argument) {
-  CUDA_TEXTURE_DESC out = {.filterMode = CU_TR_FILTER_MODE_POINT};
-  for (int i = 0; i < 3; i++) out.addressMode[i] = address_modes[argument->address];
-  if (!argument->dtype->floating) out.flags |= CU_TRSF_READ_AS_INTEGER;
-  if (argument->address == ADDRESS_WRAP || argument->address == ADDRESS_MIRROR)
-    out.flags |= CU_TRSF_NORMALIZED_COORDINATES;
-  return out;
-}
-
 static void destroy(struct cuda_device *cuda, struct texture *texture) {
   if (texture->object) cuda->driver->texture_destroy(texture->object);
   if (texture->array) cuda->driver->array_destroy(texture->array);
@@ -129,12 +118,18 @@ int cuda_texture_make(struct device *device, const struct kernel_argument *argum
                       struct texture *out, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   CUDA_RESOURCE_DESC resource = {.flags = 0};
-  CUDA_TEXTURE_DESC reading = describe_reading(argument);
+  CUDA_TEXTURE_DESC reading = {.filterMode = CU_TR_FILTER_MODE_POINT};
   CUtexObject object = 0;
   *out = (struct texture){0};
   int status = enter(cuda, err);
   if (status) return status;
   *out = (struct texture){.argument = argument, .buffer = buffer};
+  /* Integers are not converted to floats. For wrap and mirror, coordinates go from 0 to 1, because
+     the hardware repeats and reflects no others (CUDA Driver API, cuTexObjectCreate). */
+  for (int i = 0; i < 3; i++) reading.addressMode[i] = address_modes[argument->address];
+  if (!argument->dtype->floating) reading.flags |= CU_TRSF_READ_AS_INTEGER;
+  if (argument->address == ADDRESS_WRAP || argument->address == ADDRESS_MIRROR)
+    reading.flags |= CU_TRSF_NORMALIZED_COORDINATES;
   status = argument->access == ACCESS_ARRAY
                ? describe_array(cuda, out, &resource, err)
                : describe_buffer(cuda, argument, buffer, &resource, err);
