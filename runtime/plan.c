@@ -141,22 +141,6 @@ int plan_check_launches(const struct device_ops *ops, const struct device_facts 
   return status;
 }
 
-/* Checks cooperative launches against the number of resident blocks that the driver answers. */
-static int plan_check_cooperative(const struct plan *plan, cugen_error *err) {
-  const struct kernel_needs nothing = {0};
-  const struct device_facts *facts = &plan->device->description.facts;
-  int status = CUGEN_OK;
-  for (size_t i = 0; facts->is_gpu && i < plan->spec->launch_count && !status; i++) {
-    const struct kernel_launch *l = &plan->spec->launches[i];
-    if (!l->cooperative) continue;
-    const int threads = (int)(l->block[0] * l->block[1] * l->block[2]);
-    const int held =
-        plan->device->ops->active_blocks(plan->device, plan->entries[i], threads, l->shared_bytes);
-    status = launch_check(facts, plan->spec, i, &nothing, held, err);
-  }
-  return status;
-}
-
 static int load_kernels(struct plan *plan, const struct compiled *compiled, cugen_error *err) {
   struct device *device = plan->device;
   const struct device_ops *ops = device->ops;
@@ -168,7 +152,18 @@ static int load_kernels(struct plan *plan, const struct compiled *compiled, cuge
     if (!status && launch->has_carveout && ops->carve)
       status = ops->carve(device, plan->entries[i], launch->carveout, err);
   }
-  return status ? status : plan_check_cooperative(plan, err);
+  /* Cooperative launches are checked against the number of resident blocks that the driver
+     answers. */
+  const struct kernel_needs nothing = {0};
+  const struct device_facts *facts = &device->description.facts;
+  for (size_t i = 0; facts->is_gpu && i < plan->spec->launch_count && !status; i++) {
+    const struct kernel_launch *l = &plan->spec->launches[i];
+    if (!l->cooperative) continue;
+    const int threads = (int)(l->block[0] * l->block[1] * l->block[2]);
+    const int held = ops->active_blocks(device, plan->entries[i], threads, l->shared_bytes);
+    status = launch_check(facts, plan->spec, i, &nothing, held, err);
+  }
+  return status;
 }
 
 /* loaded: the loaded image of another plan; NULL: the image is loaded now. */
@@ -336,15 +331,6 @@ static int bind_symbol(struct plan *plan, struct call *call, size_t index,
   return CUGEN_OK;
 }
 
-static int make_texture(struct plan *plan, struct call *call, size_t index,
-                        const struct memory *memory, cugen_error *err) {
-  struct texture *texture = &call->textures[index];
-  int status = plan->device->ops->texture_make(plan->device, &plan->spec->arguments[index],
-                                               memory->device, texture, err);
-  if (!status && texture->array) call->arrays[call->array_count++] = index;
-  return status;
-}
-
 static int make_map(struct device *device, const struct kernel_argument *argument,
                     const struct memory *memory, struct tensor_map *out, cugen_error *err) {
   if (device->ops->tensor_make)
@@ -418,7 +404,12 @@ static int bind_argument(struct plan *plan, struct call *call, size_t index,
   if (argument->kind == CUGEN_ARGUMENT_CONSTANT)
     return copy_constant(plan, call, index, memory, err);
   if (kernel_argument_symbol(argument)) return bind_symbol(plan, call, index, memory, err);
-  if (kernel_argument_textured(argument)) return make_texture(plan, call, index, memory, err);
+  if (kernel_argument_textured(argument)) {
+    struct texture *texture = &call->textures[index];
+    status = plan->device->ops->texture_make(plan->device, argument, memory->device, texture, err);
+    if (!status && texture->array) call->arrays[call->array_count++] = index;
+    return status;
+  }
   if (argument->access == ACCESS_TENSOR)
     return make_map(plan->device, argument, memory, &call->maps[index], err);
   call->addresses[index] = memory->device;
@@ -490,11 +481,6 @@ static int runtime_plan_refuse_count(const struct passing *p, int takes, cugen_e
   return CUGEN_ERROR_CONFIG;
 }
 
-static int parameter_bytes(const struct kernel_argument *argument) {
-  if (argument->kind == CUGEN_ARGUMENT_SCALAR) return (int)kernel_argument_bytes(argument);
-  return (int)(argument->access == ACCESS_TENSOR ? sizeof(struct tensor_map) : sizeof(void *));
-}
-
 /* Reports the argument's line of the config, where the line is known. */
 static int plan_refuse_size(const struct passing *p, size_t i, int takes, int bytes,
                             cugen_error *err) {
@@ -512,14 +498,6 @@ static int plan_refuse_size(const struct passing *p, size_t i, int takes, int by
   if (argument->file && *argument->file) error_prefix_at(err, argument->file, argument->line, NULL);
   text_free(&kernel);
   return CUGEN_ERROR_CONFIG;
-}
-
-static int plan_check_sizes(const struct passing *p, const int *sizes, cugen_error *err) {
-  for (size_t i = 0; i < p->count; i++) {
-    const int bytes = parameter_bytes(&p->spec->arguments[p->parameters[i].argument]);
-    if (sizes[i] != bytes) return plan_refuse_size(p, i, sizes[i], bytes, err);
-  }
-  return CUGEN_OK;
 }
 
 /* Checks that the values which only this launch passes fit their types; bind_scalar checks the
@@ -543,8 +521,14 @@ int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t 
   struct text kernel = name_kernel(p.launch);
   p.kernel = text_get(&kernel);
   p.count = kernel_launch_parameters(spec, p.launch, p.parameters);
-  int status = (size_t)takes != p.count + extra ? runtime_plan_refuse_count(&p, takes, err)
-                                                : plan_check_sizes(&p, sizes, err);
+  int status = CUGEN_OK;
+  if ((size_t)takes != p.count + extra) status = runtime_plan_refuse_count(&p, takes, err);
+  for (size_t i = 0; i < p.count && !status; i++) {
+    const struct kernel_argument *argument = &spec->arguments[p.parameters[i].argument];
+    size_t bytes = argument->access == ACCESS_TENSOR ? sizeof(struct tensor_map) : sizeof(void *);
+    if (argument->kind == CUGEN_ARGUMENT_SCALAR) bytes = (size_t)kernel_argument_bytes(argument);
+    if (sizes[i] != (int)bytes) status = plan_refuse_size(&p, i, sizes[i], (int)bytes, err);
+  }
   if (!status) status = check_values(&p, err);
   text_free(&kernel);
   return status;
@@ -567,19 +551,6 @@ static int plan_allocate(const struct kernel_spec *spec, struct call *call, size
   return allocated && (call->maps || !maps) ? CUGEN_OK : error_memory(err);
 }
 
-/* Must be the last step of binding, because the device memory that was prepared for `before` may
-   move to the new call. */
-static int plan_prepare(struct plan *plan, struct call *call, size_t extra_count,
-                        struct call *before, cugen_error *err) {
-  const struct device_ops *ops = plan->device->ops;
-  void **first = call->launch_parameters[0];
-  if (!ops->prepare || !first) return CUGEN_OK;
-  int status = ops->prepare(plan->device, plan->entries[0], first, before ? before->prepared : NULL,
-                            &call->prepared, err);
-  if (call->prepared) first[count_parameters(plan->spec, 0) + extra_count] = call->prepared;
-  return status;
-}
-
 static int bind_kernels(struct plan *plan, struct call *call, const struct memory *memory,
                         void *const *extra, size_t extra_count, struct call *before,
                         cugen_error *err) {
@@ -594,7 +565,14 @@ static int bind_kernels(struct plan *plan, struct call *call, const struct memor
   if (!status) status = list_parameters(plan, call, extra, extra_count, err);
   for (size_t i = 0; i < plan->spec->argument_count && !status; i++)
     status = bind_argument(plan, call, i, &memory[i], err);
-  return status ? status : plan_prepare(plan, call, extra_count, before, err);
+  /* This must be the last step, because the device memory that was prepared for `before` may move
+     to the new call. */
+  void **first = call->launch_parameters ? call->launch_parameters[0] : NULL;
+  if (status || !ops->prepare || !first) return status;
+  status = ops->prepare(plan->device, plan->entries[0], first, before ? before->prepared : NULL,
+                        &call->prepared, err);
+  if (call->prepared) first[count_parameters(plan->spec, 0) + extra_count] = call->prepared;
+  return status;
 }
 
 /* Binds the arguments as an application passes them, without the textures, symbols and tensor maps

@@ -164,18 +164,6 @@ static size_t get_count(struct wire_reader *reader, size_t limit) {
   return reader->failed ? 0 : (size_t)count;
 }
 
-/* Reads the sequence as indices of the launches read before. */
-static int get_sequence(struct wire_reader *reader, struct kernel_spec *out, cugen_error *err) {
-  out->sequence_count = get_count(reader, KERNEL_MAX_SEQUENCE);
-  if (!out->sequence_count) return CUGEN_OK;
-  out->sequence = calloc(out->sequence_count, sizeof *out->sequence);
-  if (!out->sequence) return error_memory(err);
-  get_into(reader, out->sequence, out->sequence_count * sizeof *out->sequence);
-  for (size_t i = 0; i < out->sequence_count; i++)
-    reader->failed |= out->sequence[i] >= out->launch_count;
-  return reader->failed ? broken(err) : CUGEN_OK;
-}
-
 /* Whether each launch's parameters are a range of the spec's, and each parameter has an existing
    argument and a number as value: a string would be a pointer. */
 static bool right_parameters(const struct kernel_spec *spec) {
@@ -210,8 +198,15 @@ static int get_parts(struct wire_reader *reader, struct kernel_spec *out, cugen_
     out->launches[i].entry = entry;
     out->launches[i].place = place;
   }
-  int status = get_sequence(reader, out, err);
-  if (status) return status;
+  out->sequence_count = get_count(reader, KERNEL_MAX_SEQUENCE); /* indices of the launches */
+  if (out->sequence_count) {
+    out->sequence = calloc(out->sequence_count, sizeof *out->sequence);
+    if (!out->sequence) return error_memory(err);
+    get_into(reader, out->sequence, out->sequence_count * sizeof *out->sequence);
+    for (size_t i = 0; i < out->sequence_count; i++)
+      reader->failed |= out->sequence[i] >= out->launch_count;
+    if (reader->failed) return broken(err);
+  }
   out->parameter_count = get_count(reader, KERNEL_MAX_LAUNCHES * KERNEL_MAX_ARGUMENTS);
   out->parameters = calloc(out->parameter_count + 1, sizeof *out->parameters);
   if (!out->parameters) return error_memory(err);
@@ -402,18 +397,6 @@ static int receive_some(int socket, void *to, size_t length, double end, size_t 
   return CUGEN_OK;
 }
 
-/* Takes the descriptor that came with the message, if one came; fd NULL: closes the descriptor. */
-static void wire_take_descriptor(struct msghdr *message, int *fd) {
-  struct cmsghdr *head = CMSG_FIRSTHDR(message);
-  int received;
-  if (!head || head->cmsg_type != SCM_RIGHTS) return;
-  memcpy(&received, CMSG_DATA(head), sizeof received);
-  if (fd)
-    *fd = received;
-  else
-    close(received);
-}
-
 static int receive_header(int socket, struct header *header, double end, int *fd,
                           cugen_error *err) {
   union {
@@ -429,27 +412,19 @@ static int receive_header(int socket, struct header *header, double end, int *fd
   do got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   while (got < 0 && errno == EINTR);
   if (got <= 0) return gone(err);
-  wire_take_descriptor(&message, fd);
+  const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  if (head && head->cmsg_type == SCM_RIGHTS) {
+    int received;
+    memcpy(&received, CMSG_DATA(head), sizeof received);
+    if (fd)
+      *fd = received;
+    else
+      close(received);
+  }
   int status = CUGEN_OK;
   for (size_t done = (size_t)got, more; !status && done < sizeof *header; done += more)
     status = receive_some(socket, (char *)header + done, sizeof *header - done, end, &more, err);
   return status;
-}
-
-static int receive_payload(int socket, size_t length, double end, struct text *payload,
-                           cugen_error *err) {
-  char buffer[65536];
-  size_t got;
-  text_restart(payload);
-  while (payload->length < length) {
-    size_t want = length - payload->length;
-    int status =
-        receive_some(socket, buffer, want < sizeof buffer ? want : sizeof buffer, end, &got, err);
-    if (status) return status;
-    text_add_n(payload, buffer, got);
-    if (payload->failed) return error_memory(err);
-  }
-  return CUGEN_OK;
 }
 
 int wire_receive(int socket, double timeout, enum message_type *type, struct text *payload, int *fd,
@@ -462,7 +437,17 @@ int wire_receive(int socket, double timeout, enum message_type *type, struct tex
   if (status) return status;
   if (header.type >= MESSAGE_COUNT || header.length > most_bytes) return broken(err);
   *type = (enum message_type)header.type;
-  return receive_payload(socket, (size_t)header.length, end, payload, err);
+  text_restart(payload);
+  while (payload->length < header.length) {
+    char buffer[65536];
+    size_t want = (size_t)header.length - payload->length, got;
+    status =
+        receive_some(socket, buffer, want < sizeof buffer ? want : sizeof buffer, end, &got, err);
+    if (status) return status;
+    text_add_n(payload, buffer, got);
+    if (payload->failed) return error_memory(err);
+  }
+  return CUGEN_OK;
 }
 
 struct wire_reader wire_read(const struct text *payload) {
