@@ -85,7 +85,7 @@ struct kernel_resources {
   bool grid_sync;
 };
 
-/* Facts from the kernel's machine code; see model/sass.h. */
+/* Facts from the kernel's machine code; see model/sass.c. */
 struct sass_facts {
   int instructions; /* 0: nothing is known of the machine code */
   int loads;        /* of global memory, static count in the program text */

@@ -83,13 +83,6 @@ void compilers_close(struct compilers *c) {
 
 /* ---- A child -------------------------------------------------------------------------------- */
 
-/* Returns whether the idle child is of this process, and seems to live. A child that owes no answer
-   sends nothing, so that readable data mean its end. */
-static bool is_usable(const struct child *child) {
-  struct pollfd item = {.fd = child->socket, .events = POLLIN};
-  return child->parent == getpid() && (child->unread || poll(&item, 1, 0) == 0);
-}
-
 /* Takes the most recently used child, so that superfluous children stay idle until they end; NULL:
    there is none. Reaps children that have ended. */
 static struct child *take_idle(struct compilers *c) {
@@ -97,7 +90,11 @@ static struct child *take_idle(struct compilers *c) {
   pthread_mutex_lock(&c->mutex);
   for (struct child **at = &c->idle; *at;) {
     struct child *child = *at;
-    struct child **list = !is_usable(child) ? &gone : found ? NULL : &found;
+    /* A usable child is of this process, and seems to live: a child that owes no answer sends
+       nothing, so that readable data mean its end. */
+    struct pollfd item = {.fd = child->socket, .events = POLLIN};
+    const bool usable = child->parent == getpid() && (child->unread || poll(&item, 1, 0) == 0);
+    struct child **list = !usable ? &gone : found ? NULL : &found;
     if (!list) {
       at = &child->next;
       continue;

@@ -107,20 +107,6 @@ static int write_guards(struct cuda_device *cuda, const struct memory *memory, c
   return status ? status : sync_stream(cuda, err);
 }
 
-/* Returns the number of damaged bytes in the zone, which was read from `offset` of the allocation.
-   *nearest becomes the distance from the buffer to the nearest damaged byte. */
-static size_t count_damage(const unsigned char *zone, size_t length, size_t offset, bool before,
-                           size_t *nearest) {
-  static const unsigned char pattern[] = {GUARD_PATTERN & 0xff, GUARD_PATTERN >> 8};
-  size_t damaged = 0;
-  for (size_t i = 0; i < length; i++) {
-    size_t at = before ? length - 1 - i : i;
-    if (zone[at] == pattern[(offset + at) % 2]) continue;
-    if (!damaged++) *nearest = i;
-  }
-  return damaged;
-}
-
 static int check_zone(struct cuda_device *cuda, const struct memory *memory, bool before,
                       unsigned char *zone, cugen_error *err) {
   size_t offset = before ? 0 : tail_offset(memory);
@@ -129,7 +115,13 @@ static int check_zone(struct cuda_device *cuda, const struct memory *memory, boo
   int status = CHECK(cuda, err, copy, (address(zone), from, length, cuda->stream));
   if (!status) status = sync_stream(cuda, err);
   if (status) return status;
-  size_t damaged = count_damage(zone, length, offset, before, &nearest);
+  static const unsigned char pattern[] = {GUARD_PATTERN & 0xff, GUARD_PATTERN >> 8};
+  size_t damaged = 0;
+  for (size_t i = 0; i < length; i++) { /* from the byte nearest to the buffer on */
+    size_t at = before ? length - 1 - i : i;
+    if (zone[at] == pattern[(offset + at) % 2]) continue;
+    if (!damaged++) nearest = i;
+  }
   if (!damaged) return CUGEN_OK;
   return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
                          "written out of bounds: byte %zu %s of a buffer of %zu bytes (%zu of the "

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cubin.h"
-#include "sass.h"
 
 /* Attributes of .nv.info (of the module; with a symbol) and of .nv.info.KERNEL. */
 enum eiattr {
@@ -263,18 +262,6 @@ static int64_t number_before(const char *line, size_t length, const char *label)
   return number < INT32_MAX ? number : INT32_MAX;
 }
 
-/* Returns the line behind "Function properties for ENTRY"; NULL: not found. */
-static const char *properties_line(const char *log, const char *entry) {
-  static const char title[] = "Function properties for ";
-  size_t length = strlen(entry);
-  for (const char *at = log; (at = strstr(at, title)) != NULL;) {
-    at += sizeof title - 1;
-    if (strncmp(at, entry, length) || at[length] != '\n') continue;
-    return strchr(at, '\n') + 1;
-  }
-  return NULL;
-}
-
 const char *ptxas_log_loss(const char *log, size_t *length) {
   const char *line = strstr(log, "Potential Performance Loss");
   *length = 0;
@@ -285,9 +272,15 @@ const char *ptxas_log_loss(const char *log, size_t *length) {
 }
 
 int64_t ptxas_log_spills(const char *log, const char *entry) {
-  const char *line = properties_line(log, entry);
-  if (!line) return 0;
-  size_t length = strcspn(line, "\n");
-  return number_before(line, length, " bytes spill stores") +
-         number_before(line, length, " bytes spill loads");
+  static const char title[] = "Function properties for ";
+  const size_t name = strlen(entry);
+  for (const char *at = log; (at = strstr(at, title)) != NULL;) {
+    at += sizeof title - 1;
+    if (strncmp(at, entry, name) != 0 || at[name] != '\n') continue;
+    const char *line = at + name + 1;
+    const size_t length = strcspn(line, "\n");
+    return number_before(line, length, " bytes spill stores") +
+           number_before(line, length, " bytes spill loads");
+  }
+  return 0;
 }

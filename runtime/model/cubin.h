@@ -7,6 +7,10 @@
 /* Gets the resources of a kernel by its lowered name. */
 int cubin_resources(const void *image, size_t length, const char *entry,
                     struct kernel_resources *out, cugen_error *err);
+/* sass.c: reads the machine code of one kernel for compute capability 7.0 or newer, just far enough
+   to count instructions, global loads, global loads under way at once, and wide loads of shared
+   memory. */
+struct sass_facts sass_read(const void *code, size_t length);
 /* Facts from the kernel's machine code; all 0 if the code is missing or not understood. */
 struct sass_facts cubin_code(const void *image, size_t length, const char *entry);
 /* The number of blocks of the clusters that the kernel demands; 1: no clusters; 0: the image

@@ -417,20 +417,6 @@ static int ptx_read_statement(struct reader *r, struct ptx_name word) {
   return r->failed ? error_memory(r->err) : CUGEN_OK;
 }
 
-/* Resolves labels that were used before they were defined; a name that is not defined in this
-   scope may be defined in the enclosing one. */
-static void leave_scope(struct reader *r, size_t ranges, size_t symbols, size_t fixups) {
-  size_t kept = fixups;
-  for (size_t i = fixups; i < r->fixup_count; i++) {
-    struct symbol *symbol = ptx_find_symbol(r, r->fixups[i].name);
-    if (symbol && symbol >= r->symbols + symbols)
-      r->out->operands[r->fixups[i].operand].value += symbol->value;
-    else
-      r->fixups[kept++] = r->fixups[i];
-  }
-  r->fixup_count = kept, r->symbol_count = symbols, r->range_count = ranges;
-}
-
 /* Reads up to the closing brace. Each copy of an inline asm is a scope with names of its own. */
 static int read_scope(struct reader *r, int depth) {
   enum { MOST_SCOPES = 64 };
@@ -446,7 +432,19 @@ static int read_scope(struct reader *r, int depth) {
       status = ptx_read_statement(r, word);
     if (status) return status;
   }
-  if (depth) leave_scope(r, ranges, symbols, fixups);
+  if (!depth) return CUGEN_OK;
+
+  /* Labels that were used before they were defined are resolved; a name that is not defined in this
+     scope may be defined in the enclosing one. */
+  size_t kept = fixups;
+  for (size_t i = fixups; i < r->fixup_count; i++) {
+    struct symbol *symbol = ptx_find_symbol(r, r->fixups[i].name);
+    if (symbol && symbol >= r->symbols + symbols)
+      r->out->operands[r->fixups[i].operand].value += symbol->value;
+    else
+      r->fixups[kept++] = r->fixups[i];
+  }
+  r->fixup_count = kept, r->symbol_count = symbols, r->range_count = ranges;
   return CUGEN_OK;
 }
 

@@ -56,7 +56,7 @@ struct ptx_launch {
   const double *boxes;
   int64_t l1_bytes; /* L1 that one block has */
   int registers;    /* registers of a thread, which limit the loads in flight */
-  /* most global loads in flight in the machine code, a further limit, see sass.h; 0: not known */
+  /* most global loads in flight in the machine code, a further limit; 0: not known */
   int in_flight;
   /* loads of 16 and of 8 bytes from shared memory in the machine code */
   int shared_quads, shared_pairs;

@@ -1,11 +1,11 @@
-/* Reading machine code; see sass.h. From Volta on an instruction has 16 bytes: the opcode in the
+/* Reading machine code; see cubin.h. From Volta on an instruction has 16 bytes: the opcode in the
    lowest 12 bits, whose upper three bits give the kinds of operands. Bits 73 to 75 of a load are
    its width: 4 for a word, 5 for two, 6 for four. From bit 105 on stand the compiler's hints for
    the scheduler: stall (4 bits), yield (1), the barrier that the result will release (3), the
    barrier that the reading of operands will release (3), barriers to wait for (6 bits, one
    each). Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018,
    section 2; nvdisasm 13.0 shows the same for sm_75 to sm_120. */
-#include "sass.h"
+#include "cubin.h"
 
 #include <stdint.h>
 #include <string.h>

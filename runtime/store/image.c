@@ -31,13 +31,6 @@ static void write_name(const struct cache *cache, const char *key, struct text *
   text_addf(out, "%s%s%s", key, sealed_by, cache->seal.id);
 }
 
-static bool image_is_own(const struct cache *cache, const char *name) {
-  size_t length = strlen(name), end = sizeof sealed_by - 1 + SEAL_ID;
-  return cache->seal.known && length > end &&
-         memcmp(name + length - end, sealed_by, sizeof sealed_by - 1) == 0 &&
-         strcmp(name + length - SEAL_ID, cache->seal.id) == 0;
-}
-
 void cache_resources_get(const struct kernel_resources *r, int64_t out[CACHE_RESOURCES]) {
   const int64_t all[CACHE_RESOURCES] = {r->registers,   r->max_threads, r->static_shared,
                                         r->local_bytes, r->spill_bytes, r->constant_bytes};
@@ -172,7 +165,11 @@ int cache_image_state(struct cache *cache, const char *name, enum cache_image_st
   struct compiled compiled = {0};
   bool found = false;
   *out = CACHE_IMAGE_FOREIGN;
-  if (!image_is_own(cache, name)) return CUGEN_OK;
+  const size_t length = strlen(name), end = sizeof sealed_by - 1 + SEAL_ID;
+  const bool own = cache->seal.known && length > end &&
+                   memcmp(name + length - end, sealed_by, sizeof sealed_by - 1) == 0 &&
+                   strcmp(name + length - SEAL_ID, cache->seal.id) == 0;
+  if (!own) return CUGEN_OK;
   int status = image_load_image(cache, name, &compiled, &found, err);
   *out = found ? CACHE_IMAGE_OWN : CACHE_IMAGE_CHANGED;
   compiled_free(&compiled);

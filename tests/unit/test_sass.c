@@ -1,6 +1,6 @@
 /* Reading machine code: which loads are under way together, by the barriers that they set and
    that are waited for. */
-#include "runtime/model/sass.h"
+#include "runtime/model/cubin.h"
 #include "tests/testing.h"
 
 enum { BYTES = 16, MOST = 16, NONE = 7, LDG = 0x981, LDS = 0x984, STG = 0x986, NOP = 0x918 };

@@ -77,22 +77,17 @@ static int stage_error(struct sqlite_stage *stage, cugen_error *err) {
 
 /* ---- The file ------------------------------------------------------------------------------- */
 
-/* Whether the name still refers to the open file. */
-static bool stage_is_there(int fd, const char *path) {
-  struct stat mine, named;
-  return !fstat(fd, &mine) && !stat(path, &named) && mine.st_dev == named.st_dev &&
-         mine.st_ino == named.st_ino;
-}
-
 /* Opens and locks the file. Returns 1; 0 if another process has locked or replaced the file; -1
    after another failure, by errno. */
 static int try_lock(const char *path, int flags, mode_t mode, int *fd) {
-  struct stat info;
+  struct stat info, named;
   *fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode);
   if (*fd < 0) return -1;
   int code = fstat(*fd, &info) ? errno : !S_ISREG(info.st_mode) ? EINVAL : 0;
   if (!code && flock(*fd, LOCK_EX | LOCK_NB)) code = errno;
-  if (!code && stage_is_there(*fd, path)) return 1;
+  const bool there = !code && !stat(path, &named) && info.st_dev == named.st_dev &&
+                     info.st_ino == named.st_ino; /* the name still refers to the open file */
+  if (there) return 1;
   close(*fd);
   *fd = -1;
   errno = code;

@@ -238,27 +238,23 @@ static int stage_record(struct reader *reader, const struct cache_entry *entry) 
                      twice);
 }
 
-static int read_any(struct reader *reader, const char *line, size_t length) {
-  struct cache_entry entry = {0};
+static int read_record(struct reader *reader, const char *line, size_t length) {
+  struct cache_entry entry;
   json_t *object = NULL;
+  if (reader->count == reader->promised)
+    return read_refuse(reader,
+                       "the file has more than the %zu records that its first line promises",
+                       reader->promised);
+  reader->count++;
+  if (wisdom_read_plain(line, length, reader->format, &reader->scratch, &entry))
+    return stage_record(reader, &entry);
+  entry = (struct cache_entry){0};
   int status = read_object(reader, line, length, &object);
   if (!status) status = fill_entry(reader, object, &entry);
   if (!status) status = stage_record(reader, &entry);
   cache_record_free(&entry.record);
   json_decref(object);
   return status;
-}
-
-static int read_record(struct reader *reader, const char *line, size_t length) {
-  struct cache_entry entry;
-  if (reader->count == reader->promised)
-    return read_refuse(reader,
-                       "the file has more than the %zu records that its first line promises",
-                       reader->promised);
-  reader->count++;
-  return wisdom_read_plain(line, length, reader->format, &reader->scratch, &entry)
-             ? stage_record(reader, &entry)
-             : read_any(reader, line, length);
 }
 
 /* ---- A portfolio ---------------------------------------------------------------------------- */
