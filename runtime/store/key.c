@@ -1,6 +1,6 @@
-/* Keys of sets of records: their parts, as one text, the checks of keys and entries on their way
-   into a cache and out of it (the gate in record.h), and which keys a filter selects; see cache.h and
-   engine.h. */
+/* Keys of sets of records: their parts, their form as one text, the checks of keys and entries on
+   their way into a cache and out of it (the gate in record.h; record.c checks the records
+   themselves), and which keys a filter selects; see cache.h and engine.h. */
 #include <string.h>
 
 #include "base/error.h"

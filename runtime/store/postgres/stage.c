@@ -75,7 +75,8 @@ static int send_lines(struct postgres_stage *stage, cugen_error *err) {
   int status = CUGEN_OK;
   if (stage->lines.failed) return error_memory(err);
   if (!stage->begun) {
-    /* takes the cache's lock: until stage_end, only this import uses the connection and the cache */
+    /* Takes the cache's lock: until stage_end, only this import uses the connection and the
+       cache. */
     pthread_mutex_lock(&stage->cache->base.lock);
     stage->begun = true;
     status = pg_begin(stage->cache, "BEGIN", doing, err);
