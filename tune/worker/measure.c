@@ -3,9 +3,9 @@
    clock counts in half microseconds. No launch begins until up to DEVICE_HELD of them are queued
    (device_ops.time), so that the launching thread's waits for a processor are not timed. The
    launches of a batch take turns on buffer sets that together exceed the L2 cache, if
-   DATASET_MOST_SETS do, so that a launch does not find its input there. The result is the median of the samples,
-   with minimum and quantiles: other work on the GPU only makes samples longer, which would distort
-   a mean.
+   DATASET_MOST_SETS do, so that a launch does not find its input there. The result is the median
+   of the samples, with minimum and quantiles: other work on the GPU only makes samples longer,
+   which would distort a mean.
 
    More samples are taken only if they can change which variant is the fastest. After each sample, a
    variant is dropped if its fastest sample is slower than the best variant by more than so few
