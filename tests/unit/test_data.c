@@ -450,7 +450,7 @@ TEST(sets_exceed_the_l2) {
       {.dtype = &dtype_table[DTYPE_f32], .rank = 1, .elements = 1 << 20},
       {.dtype = &dtype_table[DTYPE_f32],
        .rank = 1,
-       .elements = 1 << 26,
+       .elements = 1 << 25,
        .kind = CUGEN_ARGUMENT_SCRATCH}};
   const struct kernel_spec spec = {.arguments = arguments, .argument_count = 2};
   struct device device = {
@@ -461,6 +461,6 @@ TEST(sets_exceed_the_l2) {
   arguments[0].elements = 1;
   assert_int_equal(dataset_sets_wanted(&device, &spec), DATASET_MOST_SETS);
   /* at most a quarter of the memory is used */
-  device.description.facts.memory_bytes = INT64_C(3) << 30;
+  device.description.facts.memory_bytes = INT64_C(3) << 29;
   assert_int_equal(dataset_sets_wanted(&device, &spec), 2);
 }
