@@ -203,7 +203,7 @@ static int devices_add_default(struct exporter *x, const struct remembered *all,
   if (x->device_count > before && !x->options->variant)
     text_addf(x->notes, "%s: nothing is %s, the config's default variants are exported\n", text,
               has_predictions(x, all) && !x->options->predicted
-                  ? "measured, and predictions were not asked for"
+                  ? "measured, and predictions were not asked for (--predicted)"
                   : "remembered");
   return status;
 }
