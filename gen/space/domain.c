@@ -50,7 +50,8 @@ int domain_open(const struct config *config, const struct config_implementation 
     domain_close(out);
     return status;
   }
-  for (struct rule *rule = out->rules; rule < out->rules + out->rule_count; rule++) {
+  for (size_t r = 0; r < out->rule_count; r++) {
+    struct rule *rule = &out->rules[r];
     rule->cost = 1 + rule->one_of_count;
     for (size_t i = 0; i < rule->bound_count; i++) rule->cost += expr_cost(rule->bound[i]);
   }
