@@ -71,8 +71,10 @@ static void forget_engine(struct copies *copies) {
 
 void copies_begin(struct copies *copies) {
   forget_engine(copies);
-  for (struct queue *queue = copies->queues; queue < copies->queues + copies->slots; queue++)
+  for (size_t i = 0; i < copies->slots; i++) {
+    struct queue *queue = &copies->queues[i];
     queue->first = queue->count = queue->groups = 0;
+  }
   copies->slots = 0;
 }
 

@@ -343,8 +343,8 @@ static int space_walk_all(struct walk *walk) {
   uint64_t combinations = 1;
   for (size_t i = 0; i < walk->depth; i++)
     if (walk->levels[i].only < 0) combinations *= walk->levels[i].count;
-  for (const struct rule *rule = walk->domain->rules;
-       rule < walk->domain->rules + walk->domain->rule_count && rule->depth < 0; rule++) {
+  for (size_t i = 0; i < walk->domain->rule_count && walk->domain->rules[i].depth < 0; i++) {
+    const struct rule *rule = &walk->domain->rules[i];
     bool holds; /* the rule mentions no tunable */
     int status = try_rule(walk, rule, &holds);
     if (status) return status;

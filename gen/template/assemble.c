@@ -679,7 +679,8 @@ int assemble(const struct assembly *in, struct text *out, struct kernel_names *k
 
   *kernels = (struct kernel_names){.count = 0};
   /* Clears the marks of earlier uses, but not `asked`, which Lua sets. */
-  for (struct name *name = in->names->list; name < in->names->list + in->names->count; name++) {
+  for (size_t i = 0; i < in->names->count; i++) {
+    struct name *name = &in->names->list[i];
     name->used = name->tested = name->doubted = name->scoped = name->valued = false;
     name->declared = name->variable = name->redefined = NULL;
   }
