@@ -54,7 +54,7 @@ static int best_consider(void *context, struct cache_record *record, bool *stop,
   if (current && (!again || record->verdict != CACHE_NOT_RUN)) {
     api_best_free(best);
     *best = (struct best_record){.found = true, .index = at, .record = *record, .spec = spec};
-    record->variant = record->reason = NULL; /* these strings now belong to *best */
+    record->variant = record->reason = NULL; /* *best owns both strings now */
     return status;
   }
   kernel_spec_free(&spec);

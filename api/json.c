@@ -109,7 +109,7 @@ json_t *json_record_plain(const cugen_record *r) {
 #define X(show, type, name, json, what) set_shown(object, json, SHOW_##show(r, r->name));
   RECORD_FIELDS(X)
 #undef X
-  /* These values are computed from the fields. */
+  /* The last five members are computed from the fields. */
   return JSON_ADD(
       object, {"flops_per_second", json_known(timed ? r->flops / r->seconds : 0)},
       {"bytes_per_second", json_known(timed ? r->bytes / r->seconds : 0)},

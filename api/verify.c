@@ -315,9 +315,11 @@ static int verify_give_up(struct proof *p, int status, cugen_error *err) {
   else if (verify_time_left(p) <= 0)
     text_addf(why, "that took longer than %g s", p->limit);
   else {
-    size_t length = strcspn(err->message, "\n"); /* the first line, without a full stop */
-    if (length && err->message[length - 1] == '.') length--;
-    text_add_n(why, err->message, length);
+    /* The first line without a full stop; behind a heading ("refused the source:") the next, too. */
+    char *end = err->message + strcspn(err->message, "\n");
+    while (end > err->message && end[-1] == ':' && *end) *end = ' ', end += strcspn(end, "\n");
+    if (end > err->message && end[-1] == '.') end--;
+    text_add_n(why, err->message, (size_t)(end - err->message));
   }
   return why->failed ? error_memory(err) : CUGEN_OK;
 }
