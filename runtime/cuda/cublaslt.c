@@ -6,8 +6,8 @@
 
    A variant is an algorithm, given by its place in the list that the library's heuristics make for
    the product. Each load asks for the list anew. The list depends on the build of the library and
-   on the GPU. It also depends on the alignment of the buffers: a load assumes that of cudaMalloc,
-   and a call whose buffers have less asks for the list of their alignment. */
+   on the GPU, and on the alignment of the buffers: a load assumes the alignment that cudaMalloc
+   gives, and a call with less aligned buffers asks for another list. */
 #include "cublaslt.h"
 
 #include <stdlib.h>
@@ -256,8 +256,8 @@ static enum cublaslt_field added_of(const struct library_kernel *k) {
   return value_of(k, CUBLASLT_added)->dtype ? CUBLASLT_added : CUBLASLT_c;
 }
 
-/* Takes the algorithm at the variant's place in the heuristics' list. The list for buffers of a
-   smaller alignment can be shorter: then its first takes the place of one that it does not have. */
+/* Takes the algorithm at the variant's place in the heuristics' list for that alignment. The list
+   for an alignment below ALIGNMENT may have no algorithm there: then its first is taken. */
 static int cublaslt_choose(const struct library_kernel *k, uint32_t alignment, void *operation,
                            void *wish, struct lt_result *out, cugen_error *err) {
   struct lt_result results[MOST_ALGORITHMS];
@@ -270,7 +270,13 @@ static int cublaslt_choose(const struct library_kernel *k, uint32_t alignment, v
   if (result != LT_SUCCESS && result != LT_NOT_SUPPORTED)
     return lt_check(k->lt, result, "MatmulAlgoGetHeuristic", err);
   if (alignment < ALIGNMENT && (wanted >= count || results[wanted].state != LT_SUCCESS)) wanted = 0;
-  if (wanted >= count || results[wanted].state != LT_SUCCESS)
+  const bool found = wanted < count && results[wanted].state == LT_SUCCESS;
+  if (!found && alignment < ALIGNMENT)
+    return error_set(err, CUGEN_ERROR_CONFIG,
+                     "cublasLt has no algorithm for this product with buffers that are aligned to "
+                     "%u bytes; align all of its buffers to %d bytes, as cudaMalloc does",
+                     alignment, ALIGNMENT);
+  if (!found)
     return error_set(
         err, CUGEN_ERROR_CONFIG,
         count ? "cublasLt has %d algorithms for this product, so none is number %lld"

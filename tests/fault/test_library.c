@@ -114,7 +114,9 @@ static void fill(double data[5][ROOM], float narrow[5][ROOM]) {
     }
 }
 
-static void run_variant(cugen_kernel *kernel, const char *variant, void *const *buffers) {
+/* refusal: what binding the buffers says; NULL: the variant runs. */
+static void bind_variant(cugen_kernel *kernel, const char *variant, void *const *buffers,
+                         const char *refusal) {
   struct lookup *l = &kernel->lookup;
   FREED(kernel_spec) spec;
   FREED(compiled) compiled;
@@ -132,11 +134,19 @@ static void run_variant(cugen_kernel *kernel, const char *variant, void *const *
   WORKS(cuda_device_ops.open(&options, &device, &err));
   WORKS(plan_open(device, &spec, &compiled, &plan, &err));
   for (int i = 0; i < 5; i++) memory[i].device = buffers[i];
-  WORKS(call_bind(plan, memory, NULL, 0, &call, &err));
-  WORKS(call_launch(call, &err));
-  call_free(call);
+  if (refusal) {
+    FAILS(call_bind(plan, memory, NULL, 0, &call, &err), CUGEN_ERROR_CONFIG, refusal);
+  } else {
+    WORKS(call_bind(plan, memory, NULL, 0, &call, &err));
+    WORKS(call_launch(call, &err));
+    call_free(call);
+  }
   plan_close(plan);
   device->ops->close(device);
+}
+
+static void run_variant(cugen_kernel *kernel, const char *variant, void *const *buffers) {
+  bind_variant(kernel, variant, buffers, NULL);
 }
 
 static void check_product(cugen *lib, const struct product *p) {
@@ -260,6 +270,9 @@ TEST(alignment) {
       run_variant(kernel, variant, all);
       assert_int_equal(lt->algorithm, moved && algorithm == 2 ? 0 : algorithm);
     }
+  lt->aligned_only = 3; /* all algorithms */
+  bind_variant(kernel, "library algorithm=0", all,
+               "with buffers that are aligned to 16 bytes; align all of its buffers to 256 bytes");
   lt->aligned_only = 0;
 }
 
