@@ -305,9 +305,10 @@ int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_
             "SELECT count(*) FROM %s.sqlite_schema WHERE type = 'table' AND name = 'portfolio'",
             schema);
   /* There are no portfolios before format 11, and none in an import's own database. */
-  const int count = !sql.failed && query_is(db, text_get(&sql), "1") ? 3 : 2;
+  const bool portfolios = !sql.failed && query_is(db, text_get(&sql), "1");
+  const size_t count = sizeof tables / sizeof *tables - !portfolios;
   int status = CUGEN_OK;
-  for (int i = 0; !status && i < count; i++) {
+  for (size_t i = 0; !status && i < count; i++) {
     text_clear(&sql);
     text_addf(&sql, "PRAGMA %s.quick_check('%s')", schema, tables[i]);
     status =
@@ -336,8 +337,19 @@ int cache_prepare(struct sqlite_cache *cache, bool with_disk, cugen_error *err) 
   cache->schema = with_disk ? "disk" : "main";
   bool both = with_disk &&
               cache_query_number(cache->db, "PRAGMA disk.user_version") >= CACHE_FORMAT_VERSION;
-  bool good = cache_sql(cache->db, both ? views_with_disk_sql : views_sql);
-  for (int i = 0; i < CACHE_STATEMENTS && good; i++)
-    good = (cache->statements[i] = cache_query(cache, statement_sql[i])) != NULL;
-  return good ? CUGEN_OK : cache_error(cache, "read", err);
+  if (!cache_sql(cache->db, both ? views_with_disk_sql : views_sql))
+    return cache_error(cache, "read", err);
+  struct text sql = {0};
+  int status = CUGEN_OK;
+  for (int i = 0; i < CACHE_STATEMENTS && !status; i++) {
+    text_clear(&sql);
+    cache_write_sql(statement_sql[i], CACHE_FORMAT_VERSION, &sql);
+    if (sql.failed)
+      status = error_memory(err);
+    else if (sqlite3_prepare_v3(cache->db, text_get(&sql), -1, SQLITE_PREPARE_PERSISTENT,
+                                &cache->statements[i], NULL))
+      status = cache_error(cache, "read", err);
+  }
+  text_free(&sql);
+  return status;
 }
