@@ -15,8 +15,6 @@
    because the driver would read past the end of the parameters. */
 #include "plan.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +139,22 @@ int plan_check_launches(const struct device_ops *ops, const struct device_facts 
   return status;
 }
 
+/* Checks cooperative launches against the number of resident blocks that the driver answers. */
+static int check_cooperative(const struct plan *plan, cugen_error *err) {
+  const struct kernel_needs nothing = {0};
+  struct device *device = plan->device;
+  const struct device_facts *facts = &device->description.facts;
+  int status = CUGEN_OK;
+  for (size_t i = 0; facts->is_gpu && i < plan->spec->launch_count && !status; i++) {
+    const struct kernel_launch *l = &plan->spec->launches[i];
+    if (!l->cooperative) continue;
+    const int threads = (int)(l->block[0] * l->block[1] * l->block[2]);
+    const int held = device->ops->active_blocks(device, plan->entries[i], threads, l->shared_bytes);
+    status = launch_check(facts, plan->spec, i, &nothing, held, err);
+  }
+  return status;
+}
+
 static int load_kernels(struct plan *plan, const struct compiled *compiled, cugen_error *err) {
   struct device *device = plan->device;
   const struct device_ops *ops = device->ops;
@@ -152,18 +166,7 @@ static int load_kernels(struct plan *plan, const struct compiled *compiled, cuge
     if (!status && launch->has_carveout && ops->carve)
       status = ops->carve(device, plan->entries[i], launch->carveout, err);
   }
-  /* Cooperative launches are checked against the number of resident blocks that the driver
-     answers. */
-  const struct kernel_needs nothing = {0};
-  const struct device_facts *facts = &device->description.facts;
-  for (size_t i = 0; facts->is_gpu && i < plan->spec->launch_count && !status; i++) {
-    const struct kernel_launch *l = &plan->spec->launches[i];
-    if (!l->cooperative) continue;
-    const int threads = (int)(l->block[0] * l->block[1] * l->block[2]);
-    const int held = ops->active_blocks(device, plan->entries[i], threads, l->shared_bytes);
-    status = launch_check(facts, plan->spec, i, &nothing, held, err);
-  }
-  return status;
+  return status ? status : check_cooperative(plan, err);
 }
 
 /* loaded: the loaded image of another plan; NULL: the image is loaded now. */
@@ -441,11 +444,12 @@ static int list_parameters(const struct plan *plan, struct call *call, void *con
     call->launch_parameters[i] = out;
     for (size_t p = 0; p < count; p++) {
       const struct kernel_argument *argument = &plan->spec->arguments[passed[p].argument];
-      *out++ = parameter_place(argument, call, passed[p].argument);
-      if (passed[p].value.type == VALUE_NIL) continue;
-      if (!element_pack(argument->dtype, passed[p].value, (unsigned char *)own))
+      if (passed[p].value.type == VALUE_NIL)
+        *out++ = parameter_place(argument, call, passed[p].argument);
+      else if (element_pack(argument->dtype, passed[p].value, (unsigned char *)own))
+        *out++ = own++;
+      else
         return refuse_scalar(argument, passed[p].value, err);
-      out[-1] = own++;
     }
     for (size_t e = 0; e < extra_count; e++) *out++ = extra[e];
     out++; /* the NULL that ends the launch's list */
@@ -544,7 +548,7 @@ static int plan_allocate(const struct kernel_spec *spec, struct call *call, size
   call->parameters = calloc(count + 1, sizeof *call->parameters);
   call->launch_parameters = calloc(spec->launch_count + 1, sizeof *call->launch_parameters);
   call->own = calloc(spec->parameter_count + 1, sizeof *call->own);
-  if (maps) /* these need a larger alignment than calloc gives */
+  if (maps) /* tensor maps need a larger alignment than calloc gives */
     call->maps =
         aligned_alloc(_Alignof(struct tensor_map), spec->argument_count * sizeof *call->maps);
   const bool allocated = call->parameters && call->launch_parameters && call->own;

@@ -73,7 +73,7 @@ bool kept_images_get(struct kept_images *kept, const struct hash *key,
   pthread_mutex_lock(&kept->mutex);
   struct image *image = *kept_find(kept, key);
   while (image && !image->ready && !(stop->asked && stop->asked(stop->context))) {
-    const struct timespec until = clock_after(0.05); /* then the caller may have asked to stop */
+    const struct timespec until = clock_after(0.05); /* so that a stop is noticed */
     pthread_cond_timedwait(&kept->changed, &kept->mutex, &until);
     image = *kept_find(kept, key);
   }
@@ -83,6 +83,22 @@ bool kept_images_get(struct kept_images *kept, const struct hash *key,
     found = compiled_copy(&image->compiled, out);
   pthread_mutex_unlock(&kept->mutex);
   return found;
+}
+
+/* Called with the mutex held. */
+static void drop_oldest(struct kept_images *kept) {
+  size_t bytes = 0; /* of the images so far; the oldest come last */
+  for (struct image **at = &kept->all; *at;) {
+    struct image *image = *at;
+    bytes += sizeof *image + image->compiled.image_length +
+             (image->compiled.ptx ? strlen(image->compiled.ptx) : 0);
+    if (image->ready && bytes > kept->most_bytes) {
+      *at = image->next;
+      image_free(image);
+    } else {
+      at = &image->next;
+    }
+  }
 }
 
 void kept_images_put(struct kept_images *kept, const struct hash *key,
@@ -95,17 +111,7 @@ void kept_images_put(struct kept_images *kept, const struct hash *key,
       *at = image->next;
       image_free(image);
     }
-    size_t bytes = 0; /* of the images so far; the oldest come last */
-    for (at = &kept->all; (image = *at);) {
-      bytes += sizeof *image + image->compiled.image_length +
-               (image->compiled.ptx ? strlen(image->compiled.ptx) : 0);
-      if (image->ready && bytes > kept->most_bytes) {
-        *at = image->next;
-        image_free(image);
-      } else {
-        at = &image->next;
-      }
-    }
+    drop_oldest(kept);
     pthread_cond_broadcast(&kept->changed);
   }
   pthread_mutex_unlock(&kept->mutex);

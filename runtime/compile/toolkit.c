@@ -233,6 +233,13 @@ static struct toolkit_libraries *libraries_new(void) {
   return opened;
 }
 
+static void libraries_free(struct toolkit_libraries *opened) {
+  if (!opened) return;
+  for (size_t i = 0; i < TOOLKIT_LIBRARY_COUNT; i++) free(opened->slots[i].table);
+  pthread_mutex_destroy(&opened->lock);
+  free(opened);
+}
+
 int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cugen_error *err) {
   /* the only folder to search; without it the usual folders are searched */
   const char *by = "cugen_options.toolkit", *named = options ? options->toolkit : NULL;
@@ -271,10 +278,7 @@ int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cu
 
 void toolkit_close(struct toolkit *toolkit) {
   if (!toolkit) return;
-  struct toolkit_libraries *opened = toolkit->libraries;
-  for (size_t i = 0; opened && i < TOOLKIT_LIBRARY_COUNT; i++) free(opened->slots[i].table);
-  if (opened) pthread_mutex_destroy(&opened->lock);
-  free(opened);
+  libraries_free(toolkit->libraries);
   kept_images_free(toolkit->kept);
   text_free(&toolkit->nvrtc);
   text_free(&toolkit->include);

@@ -163,6 +163,16 @@ static int compilers_ask(const struct child *child, enum message_type type, stru
 
 static const struct process_stop never = {.asked = NULL};
 
+static int compilers_send_identity(const struct child *child, cugen_error *err) {
+  struct text identity = {0}, message = {0};
+  wire_identity(&identity);
+  wire_put_string(&message, text_get(&identity));
+  int status = wire_send(child->socket, MESSAGE_HELLO, &message, -1, err);
+  text_free(&identity);
+  text_free(&message);
+  return status;
+}
+
 static int compilers_await_identity(const struct compilers *c, const struct child *child,
                                     cugen_error *err) {
   struct text identity = {0}, message = {0};
@@ -185,7 +195,6 @@ static int compilers_await_identity(const struct compilers *c, const struct chil
 static int spawn(struct compilers *c, struct child **out, cugen_error *err) {
   const char *argv[] = {c->options.program, "worker", NULL};
   struct child *child = calloc(1, sizeof *child);
-  struct text identity = {0}, message = {0};
   cugen_error why;
   if (!child) return error_memory(err);
   child->parent = getpid();
@@ -194,12 +203,9 @@ static int spawn(struct compilers *c, struct child **out, cugen_error *err) {
   if (status == CUGEN_ERROR_MISSING)
     error_append(err, "; the worker is named by cugen_options.worker or CUGEN_WORKER");
   if (!status) status = wire_limit(child->socket, err);
-  wire_identity(&identity);
-  wire_put_string(&message, text_get(&identity));
-  if (!status && wire_send(child->socket, MESSAGE_HELLO, &message, -1, &why) == CUGEN_ERROR_MEMORY)
+  /* Any other failure to send shows when the identity is awaited. */
+  if (!status && compilers_send_identity(child, &why) == CUGEN_ERROR_MEMORY)
     status = error_memory(err);
-  text_free(&identity);
-  text_free(&message);
   if (status)
     child_end(child, NULL);
   else
@@ -224,6 +230,19 @@ static void put_places(const struct compilers *c, struct text *out) {
   put_optional(out, c->options.toolkit.compiler);
   wire_put_string(out, text_get(&c->folder));
   wire_put_float(out, c->options.idle_seconds);
+}
+
+static void put_request(const struct compilers *c, const struct compile_request *request,
+                        struct text *out) {
+  put_places(c, out);
+  wire_put_string(out, request->name);
+  wire_put_string(out, request->source);
+  put_optional(out, request->options);
+  put_optional(out, request->arch);
+  wire_put_float(out, seconds_of(request));
+  wire_put_int(out, request->keep_ptx);
+  wire_put_int(out, (int64_t)request->entry_count);
+  for (size_t i = 0; i < request->entry_count; i++) wire_put_string(out, request->entries[i]);
 }
 
 static int compilers_crashed(const struct compile_request *request, struct child *child,
@@ -307,20 +326,12 @@ static bool read_unread(const struct compilers *c, struct child *child) {
 }
 
 /* Asks an idle child, or a new child if there is none or the idle child is unusable. The caller
-   ends *child after an error. */
+   ends *child, if it is not NULL, after an error. */
 static int ask_any(struct compilers *c, const struct compile_request *request, struct child **child,
                    struct text *message, enum answer *answer, cugen_error *err) {
   const double limit = seconds_of(request) + last_words;
   int status = CUGEN_OK;
-  put_places(c, message);
-  wire_put_string(message, request->name);
-  wire_put_string(message, request->source);
-  put_optional(message, request->options);
-  put_optional(message, request->arch);
-  wire_put_float(message, seconds_of(request));
-  wire_put_int(message, request->keep_ptx);
-  wire_put_int(message, (int64_t)request->entry_count);
-  for (size_t i = 0; i < request->entry_count; i++) wire_put_string(message, request->entries[i]);
+  put_request(c, request, message);
   if ((*child = take_idle(c))) {
     *answer = ANSWER_UNASKED;
     if (read_unread(c, *child))

@@ -65,6 +65,15 @@ static int ask_function(struct cuda_device *cuda, struct entry *entry, cugen_err
   return status;
 }
 
+/* Gets the kernel's function in this context. For a CUlibrary the call also loads the code. */
+static int find_function(struct cuda_device *cuda, struct loaded *loaded, const char *name,
+                         CUfunction *out, cugen_error *err) {
+  CUkernel kernel = NULL;
+  if (!loaded->library) return CHECK(cuda, err, module_function, (out, loaded->module, name));
+  int status = CHECK(cuda, err, library_kernel, (&kernel, loaded->library, name));
+  return status ? status : CHECK(cuda, err, kernel_function, (out, kernel));
+}
+
 static int load_entry(struct cuda_device *cuda, struct loaded *loaded,
                       const struct compiled *compiled, size_t index, cugen_error *err) {
   enum {
@@ -72,13 +81,8 @@ static int load_entry(struct cuda_device *cuda, struct loaded *loaded,
   };
   struct entry *entry = &loaded->entries[index];
   const char *name = compiled->entries[index];
-  CUkernel kernel = NULL;
   if (!(entry->name = strdup(name))) return error_memory(err);
-  int status = loaded->library
-                   ? CHECK(cuda, err, library_kernel, (&kernel, loaded->library, name))
-                   : CHECK(cuda, err, module_function, (&entry->function, loaded->module, name));
-  if (!status && loaded->library) /* this also loads the code into the context */
-    status = CHECK(cuda, err, kernel_function, (&entry->function, kernel));
+  int status = find_function(cuda, loaded, name, &entry->function, err);
   if (!status) status = ask_function(cuda, entry, err);
   if (!status && cluster_blocks(entry) > LAUNCH_CLUSTER_PORTABLE) /* needs permission */
     status = CHECK(cuda, err, function_set,

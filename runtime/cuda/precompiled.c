@@ -201,24 +201,35 @@ static void meet(struct precompiled *h, const struct compile_request *request,
   h->file = -1;
 }
 
+/* Compiles a source whose includes can be precompiled, with the file if there is one. */
+static int compile_met(struct precompiled *h, const struct nvrtc *nvrtc,
+                       const struct compile_request *request, const struct text *includes,
+                       struct compiled *out, cugen_error *err) {
+  char path[64];
+  cugen_error ignored;
+  snprintf(path, sizeof path, "/proc/self/fd/%d", h->file);
+  if (h->stage == USE &&
+      compile_moved(nvrtc, request, includes, "use", path, out, &ignored) == CUGEN_OK)
+    return CUGEN_OK;
+  const double begin = clock_seconds();
+  int status = nvrtc_compile(nvrtc, request, out, err);
+  const bool time_left = clock_seconds() - begin < share_of_time * request->timeout;
+  if (!status && h->stage == PROVE && time_left)
+    precompiled_prove(h, nvrtc, request, includes, out);
+  return status;
+}
+
 int precompiled_compile(struct precompiled *h, const struct nvrtc *nvrtc,
                         const struct compile_request *request, struct compiled *out,
                         cugen_error *err) {
   struct text includes = {0}, macros = {0};
-  char path[64];
-  cugen_error ignored;
-  int status = CUGEN_OK;
-  const bool slow = h->folder.length && nvrtc_version(nvrtc) >= PRECOMPILED &&
-                    precompiled_find(request->source, &includes, &macros);
-  if (slow) meet(h, request, &includes, &macros);
-  snprintf(path, sizeof path, "/proc/self/fd/%d", h->file);
-  if (!slow || h->stage != USE ||
-      compile_moved(nvrtc, request, &includes, "use", path, out, &ignored)) {
-    const double begin = clock_seconds();
+  int status;
+  if (h->folder.length && nvrtc_version(nvrtc) >= PRECOMPILED &&
+      precompiled_find(request->source, &includes, &macros)) {
+    meet(h, request, &includes, &macros);
+    status = compile_met(h, nvrtc, request, &includes, out, err);
+  } else {
     status = nvrtc_compile(nvrtc, request, out, err);
-    const bool time_left = clock_seconds() - begin < share_of_time * request->timeout;
-    if (!status && slow && h->stage == PROVE && time_left)
-      precompiled_prove(h, nvrtc, request, &includes, out);
   }
   text_free(&includes);
   text_free(&macros);

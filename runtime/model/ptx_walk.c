@@ -536,6 +536,15 @@ static void perform(struct walk *walk, struct warp *w, const struct ptx_instruct
   }
 }
 
+static void issue(const struct walk *walk, struct warp *w, const struct ptx_instruction *in) {
+  const struct ptx_machine *m = walk->machine;
+  w->counts.instructions += in->weight;
+  ptx_walk_spend(w, PTX_PIPE_NONE, in->weight * m->pipe[PTX_PIPE_NONE]);
+  if (in->pipe != PTX_PIPE_MEMORY && in->pipe != PTX_PIPE_TENSOR)
+    ptx_walk_spend(w, in->pipe, in->pipe ? in->weight * m->pipe[in->pipe] : 0);
+  w->issued += in->weight;
+}
+
 /* Accounts for one instruction: its cost, and when its results are ready. The result of a wgmma is
    ready when the warp waits for the product. */
 static void account(struct walk *walk, struct warp *w, const struct ptx_instruction *in,
@@ -546,18 +555,12 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
   const bool operand = in->op == PTX_LOAD &&
                        (in->space == PTX_PARAM || (in->space == PTX_CONST && !has_index(walk, in)));
   const bool free = follows || operand || in->op == PTX_MOV || in->op == PTX_CVTA;
-  const struct ptx_machine *m = walk->machine;
   if (in->leader) close_basic_block(w);
   ptx_walk_start(walk, w, in, begin);
   if (in->op == PTX_LOAD && !operand) wait_for_registers(walk, w, in, begin);
-  both(latency, free ? 0 : m->latency[in->pipe] * (in->weight > 1 ? in->weight / 2.0 : 1));
-  if (!free) {
-    w->counts.instructions += in->weight;
-    ptx_walk_spend(w, PTX_PIPE_NONE, in->weight * m->pipe[PTX_PIPE_NONE]);
-    if (in->pipe != PTX_PIPE_MEMORY && in->pipe != PTX_PIPE_TENSOR)
-      ptx_walk_spend(w, in->pipe, in->pipe ? in->weight * m->pipe[in->pipe] : 0);
-    w->issued += in->weight;
-  }
+  both(latency,
+       free ? 0 : walk->machine->latency[in->pipe] * (in->weight > 1 ? in->weight / 2.0 : 1));
+  if (!free) issue(walk, w, in);
   if (!mask) return;
   perform(walk, w, in, mask, follows, &lanes, begin, latency);
   if (in->op == PTX_WGMMA) return;
@@ -874,7 +877,8 @@ static int walk_some(struct walk *walk, int count, cugen_error *err) {
     warp_close(&warps[i]);
   }
   if (walk->wgmma) join_groups(walk);
-  if (!status) { /* of the whole block, from those of the walked warps */
+  if (!status) {
+    /* The footprint and the pages of the whole block follow from those of the walked warps. */
     const double factor = (double)walk->warps / count;
     struct ptx_footprint *to = &walk->counts.footprint;
     *to = ptx_footprint_of(&walk->memory);

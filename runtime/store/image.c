@@ -124,6 +124,15 @@ int cache_image_load(struct cache *cache, const char *key, struct compiled *out,
 static const size_t most_in_file = (size_t)256 << 20, most_in_memory = (size_t)32 << 20,
                     step = (size_t)16 << 20;
 
+static int trim(struct cache *cache, size_t added, cugen_error *err) {
+  if (added < cache->may_add) {
+    cache->may_add -= added;
+    return CUGEN_OK;
+  }
+  cache->may_add = step;
+  return cache->engine->image_trim(cache, cache->in_file ? most_in_file : most_in_memory, err);
+}
+
 static int seal_and_store(struct cache *cache, const char *key, const struct compiled *compiled,
                           cugen_error *err) {
   struct text name = {0}, facts = {0};
@@ -136,13 +145,7 @@ static int seal_and_store(struct cache *cache, const char *key, const struct com
   if (!status) {
     seal_make(&cache->seal, &facts, compiled->image, compiled->image_length, mac);
     status = cache->engine->image_store(cache, text_get(&name), compiled, mac, err);
-    if (!status && compiled->image_length < cache->may_add) {
-      cache->may_add -= compiled->image_length;
-    } else if (!status) {
-      cache->may_add = step;
-      status =
-          cache->engine->image_trim(cache, cache->in_file ? most_in_file : most_in_memory, err);
-    }
+    if (!status) status = trim(cache, compiled->image_length, err);
   }
   text_free(&name);
   text_free(&facts);

@@ -78,8 +78,8 @@ struct removing {
   const char *drop_sql;
   sqlite3_stmt *next, *drop;
   int64_t last;   /* the id up to which the list is done */
-  size_t removed; /* removed rows of the list */
-  int64_t weight; /* the sum over removed rows: superseded records, or bytes of images */
+  size_t removed; /* removed rows of the list, or rows that count_rows has counted */
+  int64_t weight; /* sum over these rows: superseded records, or bytes of images */
 };
 
 static bool drop_row(struct removing *removing) {
@@ -119,6 +119,7 @@ static int drop_step(struct removing *removing, bool *more, cugen_error *err) {
   return status;
 }
 
+/* Lists the rows, unless that has been done, and removes them. */
 static int drop_rows(struct removing *removing, cugen_error *err) {
   struct sqlite_cache *cache = removing->cache;
   struct text sql = {0};
@@ -135,6 +136,7 @@ static int drop_rows(struct removing *removing, cugen_error *err) {
   removing->next =
       cache_query(cache, "SELECT id, owner, mark, weight FROM temp.goes WHERE id > ?1 ORDER BY id");
   removing->drop = cache_query(cache, removing->drop_sql);
+  removing->last = INT64_MIN;
   if (!removing->next || !removing->drop) status = cache_error(cache, doing, err);
   for (bool more = true; !status && more;) {
     status = drop_step(removing, &more, err);
@@ -146,7 +148,7 @@ static int drop_rows(struct removing *removing, cugen_error *err) {
 }
 
 /* Counts the rows that drop_rows would remove. */
-static bool manage_measure(struct removing *removing) {
+static bool count_rows(struct removing *removing) {
   struct text sql = {0};
   text_addf(&sql, "SELECT count(*), ifnull(sum(weight), 0) FROM (%s)",
             removing->rows ? removing->rows : "SELECT * FROM temp.goes");
@@ -179,25 +181,26 @@ int sqlite_remove(struct cache *base, const struct cache_filter *filter, bool re
                                                  text_get(&base->path), doing, err)
                              : CUGEN_OK;
   if (damaged) return damaged;
-  struct removing records = {.cache = cache, .drop_sql = drop_record_sql, .last = INT64_MIN},
-                  sets = records, images = records, *const all[] = {&records, &sets, &images};
-  enum { KINDS = sizeof all / sizeof *all };
-  sets.rows = empty_sql, sets.drop_sql = drop_space_sql;
-  images.rows = unwanted_sql, images.drop_sql = drop_image_sql;
+  enum { RECORDS, SETS, IMAGES, KINDS };
+  struct removing all[KINDS] = {
+      [RECORDS] = {.cache = cache, .rows = NULL, .drop_sql = drop_record_sql},
+      [SETS] = {.cache = cache, .rows = empty_sql, .drop_sql = drop_space_sql},
+      [IMAGES] = {.cache = cache, .rows = unwanted_sql, .drop_sql = drop_image_sql}};
   /* The rows are listed in one transaction, so that all are of one moment. */
   bool listed = cache_sql(cache->db, "BEGIN") && cache_sql(cache->db, list_sql) &&
                 list_records(cache, filter);
-  for (int i = 0; i < KINDS && listed && !really; i++) listed = manage_measure(all[i]);
+  for (int i = 0; i < KINDS && listed && !really; i++) listed = count_rows(&all[i]);
   listed = listed && cache_sql(cache->db, "COMMIT");
   int status = listed ? CUGEN_OK : cache_error(cache, doing, err);
   if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
-  for (int i = 0; i < KINDS && !status && really; i++) status = drop_rows(all[i], err);
+  for (int i = 0; i < KINDS && !status && really; i++) status = drop_rows(&all[i], err);
   if (!status && really) shrink(cache);
-  *out = (cugen_cache_counts){.records = records.removed - (size_t)records.weight,
-                              .history = (size_t)records.weight,
-                              .sets = sets.removed,
-                              .images = images.removed,
-                              .image_bytes = images.weight};
+  const size_t history = (size_t)all[RECORDS].weight;
+  *out = (cugen_cache_counts){.records = all[RECORDS].removed - history,
+                              .history = history,
+                              .sets = all[SETS].removed,
+                              .images = all[IMAGES].removed,
+                              .image_bytes = all[IMAGES].weight};
   cache_sql(cache->db, UNLIST_SQL);
   return status;
 }

@@ -17,14 +17,16 @@ bool cache_before_writing(struct sqlite_cache *cache) {
   return true;
 }
 
+/* wait: a commit is to be on disk when it returns. */
+static bool set_waiting(struct sqlite_cache *cache, bool wait) {
+  if (wait == cache->waits) return true;
+  cache->waits = wait;
+  return cache_sql(cache->db, wait ? "PRAGMA synchronous = EXTRA" : "PRAGMA synchronous = NORMAL");
+}
+
 bool cache_step(struct sqlite_cache *cache, enum cache_statement which) {
-  if (which == BEGIN && !cache_before_writing(cache)) return false;
-  if (which == BEGIN && cache->waits == cache->hurry) {
-    cache->waits = !cache->hurry;
-    if (!cache_sql(cache->db,
-                   cache->waits ? "PRAGMA synchronous = EXTRA" : "PRAGMA synchronous = NORMAL"))
-      return false;
-  }
+  if (which == BEGIN && !(cache_before_writing(cache) && set_waiting(cache, !cache->hurry)))
+    return false;
   return cache_run(cache->statements[which]);
 }
 
