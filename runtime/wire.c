@@ -198,12 +198,12 @@ static int get_parts(struct wire_reader *reader, struct kernel_spec *out, cugen_
     out->launches[i].entry = entry;
     out->launches[i].place = place;
   }
-  out->sequence_count = get_count(reader, KERNEL_MAX_SEQUENCE); /* indices of the launches */
+  out->sequence_count = get_count(reader, KERNEL_MAX_SEQUENCE);
   if (out->sequence_count) {
     out->sequence = calloc(out->sequence_count, sizeof *out->sequence);
     if (!out->sequence) return error_memory(err);
     get_into(reader, out->sequence, out->sequence_count * sizeof *out->sequence);
-    for (size_t i = 0; i < out->sequence_count; i++)
+    for (size_t i = 0; i < out->sequence_count; i++) /* an index of `launches` */
       reader->failed |= out->sequence[i] >= out->launch_count;
     if (reader->failed) return broken(err);
   }

@@ -233,7 +233,7 @@ static const struct {
                "sm_120a and sm_121a 99 KiB, all others 48 KiB"}};
 enum { LIMITS = sizeof limits / sizeof *limits };
 
-/* Returns false if the line is no such message. */
+/* Adds a message that reports one of the limits. Returns false if the line reports none. */
 static bool advice_add_limit(struct advice *advice, const char *line, size_t length,
                              struct text *out) {
   const struct compile_request *request = advice->request;

@@ -233,7 +233,7 @@ static bool reaches_below(struct hunt *hunt, const char *path) {
     for (const char *at = text_get(&content); *at && !found;
          at += strcspn(at, "\n"), at += *at == '\n') {
       found = read_include(at, &header) && reaches(hunt, path, text_get(&header));
-      const char *what = after_include(at); /* a macro in Thrust */
+      const char *what = after_include(at); /* `#include MACRO`, as in Thrust */
       hunt->computed |= what && text_is_word(*what);
     }
   text_free(&content);

@@ -2,8 +2,6 @@
 #include "driver.h"
 #include "runtime/compile/toolkit.h"
 
-#include <stdlib.h>
-
 /* The driver versions that CUDA major versions need (CUDA Toolkit release notes, table "CUDA
    Toolkit and Minimum Required NVIDIA Driver Version"). */
 static const struct requirement {

@@ -20,13 +20,13 @@ int cuda_graphs(const struct toolkit *toolkit, cugen_error *err) {
                    driver->version / 1000, driver->version % 1000 / 10);
 }
 
-/* A capture that was begun is always ended, so that the stream can be used again. */
 static int make(struct cuda_device *cuda, int (*run)(void *context, cugen_error *err),
                 void *context, struct graph *graph, cugen_error *err) {
   CUgraph captured = NULL;
   int status = CHECK(cuda, err, capture_begin, (cuda->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
   if (status) return status;
   status = run(context, err);
+  /* The capture is ended also after an error, so that the stream can be used again. */
   CUresult ended = cuda->driver->capture_end(cuda->stream, &captured);
   if (!status) status = driver_check(cuda->driver, ended, DRIVER_capture_end, err);
   if (!status) status = CHECK(cuda, err, graph_instantiate, (&graph->exec, captured, 0));

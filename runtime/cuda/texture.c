@@ -178,8 +178,8 @@ int cuda_tensor_make(struct device *device, const struct kernel_argument *argume
   struct cuda_device *cuda = cuda_of(device);
   const struct tensor_extent tensor = kernel_argument_tensor(argument);
   /* The driver takes pitches from the second dimension on; a step of 1 reads every element. */
-  cuuint64_t shape[KERNEL_MAX_RANK + 1], stride[KERNEL_MAX_RANK + 1];
-  cuuint32_t box[KERNEL_MAX_RANK + 1], step[KERNEL_MAX_RANK + 1];
+  cuuint64_t shape[KERNEL_MAX_RANK + 1] = {0}, stride[KERNEL_MAX_RANK + 1] = {0};
+  cuuint32_t box[KERNEL_MAX_RANK + 1] = {0}, step[KERNEL_MAX_RANK + 1] = {0};
   for (int i = 0; i < tensor.rank; i++) {
     shape[i] = (cuuint64_t)tensor.shape[i];
     if (i) stride[i - 1] = (cuuint64_t)tensor.stride[i];

@@ -146,6 +146,7 @@ static int fill_parameters(const struct kernel_spec *spec, const struct kernel_l
     memcpy(structs[i].data, a->packed, sizeof a->packed);
     structs[i].bytes = a->struct_bytes;
     kernel_struct_fill(spec, passed[i].argument, addresses, structs[i].data);
+    /* bytes that one copy by the argument's tensor map moves; 0: the argument has no map */
     boxes[i] = a->access == ACCESS_TENSOR ? a->dtype->bytes : 0;
     for (int d = 0; d < a->rank; d++) boxes[i] *= a->box[d];
     out[i] = a->kind != CUGEN_ARGUMENT_SCALAR ? (int64_t)(uintptr_t)addresses[passed[i].argument]

@@ -22,7 +22,8 @@ enum {
 
 struct sass_facts sass_read(const void *code, size_t length) {
   struct sass_facts out = {0};
-  /* loads under way that release each barrier, and are waited for together; and all loads */
+  /* loads under way: by the barrier that they release, on which they are waited for together, and
+     all of them */
   int of_barrier[BARRIERS] = {0}, all = 0;
   for (size_t i = 0; i + BYTES <= length; i += BYTES) {
     uint64_t low, high;

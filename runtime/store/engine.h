@@ -120,7 +120,7 @@ struct cache_pass {
   bool counting;
   size_t count, left_out;
 };
-/* Counts or visits a row that begins with a record, of that key. */
+/* Counts or visits a row that begins with a record. key: of the record. */
 int cache_pass_entry(struct cache_pass *pass, const struct cache_key *key,
                      const struct cache_row *row, cugen_error *err);
 

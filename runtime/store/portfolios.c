@@ -1,6 +1,5 @@
 /* Portfolios of a cache, independent of the engine; see cache.h. Portfolios are few, so a query's
    whole answer is read into memory. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"

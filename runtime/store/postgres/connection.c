@@ -82,7 +82,7 @@ static int connection_fail(struct pg_cache *cache, const struct pg_result *resul
                            const char *doing, cugen_error *err) {
   if (cache->given_up) return given_up(cache, err);
   const char *state = connection_state_of(cache, result);
-  const struct meaning *meaning = meanings; /* the last one fits any state */
+  const struct meaning *meaning = meanings; /* the last row fits any state */
   while (strncmp(state, meaning->state, strlen(meaning->state)) != 0) meaning++;
   const char *message = result ? cache->pq.result_field(result, PQ_DIAG_MESSAGE) : NULL;
   struct text words = {0};

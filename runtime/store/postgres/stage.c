@@ -75,8 +75,7 @@ static int send_lines(struct postgres_stage *stage, cugen_error *err) {
   int status = CUGEN_OK;
   if (stage->lines.failed) return error_memory(err);
   if (!stage->begun) {
-    /* Takes the cache's lock: until stage_end, only this import uses the connection and the
-       cache. */
+    /* From here until stage_end, only this import uses the connection and the cache. */
     pthread_mutex_lock(&stage->cache->base.lock);
     stage->begun = true;
     status = pg_begin(stage->cache, "BEGIN", doing, err);
@@ -317,7 +316,6 @@ static int merge_within(struct postgres_stage *stage, struct batch *batch, cugen
   return status ? status : pg_commit(cache, doing, err);
 }
 
-/* A rollback to the savepoint keeps the temporary table, which was made before. */
 int postgres_stage_merge(struct cache_stage *base, cugen_cache_merged *out, cugen_error *err) {
   enum { TRIES = 20 };
   struct postgres_stage *stage = postgres_stage_of(base);
@@ -326,6 +324,7 @@ int postgres_stage_merge(struct cache_stage *base, cugen_cache_merged *out, cuge
   cugen_error own;
   if (!err) err = &own;
   int status = batch ? send_lines(stage, err) : error_memory(err);
+  /* A rollback to the savepoint keeps the temporary table, which send_lines has made before. */
   if (!status) status = pg_run(cache, PG_ALONE, "SAVEPOINT staged", NULL, doing, NULL, err);
   for (int i = 1; !status; i++) {
     *out = (cugen_cache_merged){0};

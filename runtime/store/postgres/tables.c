@@ -3,7 +3,6 @@
    The columns and constraints that exist are compared with those that cugen makes before any table
    is used: a trigger, a rule, a policy, a view, a default or an index with an expression would run
    on the server with this user's rights. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"

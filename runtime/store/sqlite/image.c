@@ -23,13 +23,13 @@ static bool sqlite_image_read_entries(sqlite3_stmt *statement, struct compiled *
 
 static bool read_row(sqlite3_stmt *row, sqlite3_stmt *entries, struct cache_image_row *out) {
   struct compiled *compiled = &out->compiled;
-  const void *mac = sqlite3_column_blob(row, 3), *data;
+  const void *mac = sqlite3_column_blob(row, 3);
   out->sealed = mac && sqlite3_column_bytes(row, 3) == SEAL_BYTES;
   if (out->sealed) memcpy(out->mac, mac, SEAL_BYTES);
   strncat(compiled->image_hash.hex, cache_column_text(row, 0), sizeof compiled->image_hash.hex - 1);
   compiled->log = strdup(cache_column_text(row, 1));
   if (!compiled->log || !sqlite_image_read_entries(entries, compiled)) return false;
-  data = sqlite3_column_blob(row, 2);
+  const void *data = sqlite3_column_blob(row, 2);
   const size_t length = data ? (size_t)sqlite3_column_bytes(row, 2) : 0;
   compiled->image = malloc(length ? length : 1);
   if (!compiled->image) return false;

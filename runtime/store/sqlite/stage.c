@@ -85,9 +85,9 @@ static int try_lock(const char *path, int flags, mode_t mode, int *fd) {
   if (*fd < 0) return -1;
   int code = fstat(*fd, &info) ? errno : !S_ISREG(info.st_mode) ? EINVAL : 0;
   if (!code && flock(*fd, LOCK_EX | LOCK_NB)) code = errno;
-  const bool there = !code && !stat(path, &named) && info.st_dev == named.st_dev &&
-                     info.st_ino == named.st_ino; /* the name still refers to the open file */
-  if (there) return 1;
+  /* The name must still refer to the open file. */
+  if (!code && !stat(path, &named) && info.st_dev == named.st_dev && info.st_ino == named.st_ino)
+    return 1;
   close(*fd);
   *fd = -1;
   errno = code;
@@ -137,6 +137,7 @@ void sqlite_stage_close(struct cache_stage *base) {
   sqlite3_finalize(stage->entries);
   sqlite3_finalize(stage->keys);
   sqlite3_finalize(stage->places);
+  /* The file stays if its import is still to be finished, or if the cache cannot be written. */
   if (stage->fd >= 0 && !stage->read_only && !stage->kept) unlink(text_get(&stage->path));
   sqlite3_close(stage->db);
   if (stage->fd >= 0) close(stage->fd);

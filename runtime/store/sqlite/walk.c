@@ -5,7 +5,6 @@
    problems in order. */
 #include <string.h>
 
-#include "base/error.h"
 #include "database.h"
 
 enum walk_statement { GROUPS, SPACES, COUNT, ORDER, RECORD, WALK_STATEMENTS };

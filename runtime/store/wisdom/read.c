@@ -1,7 +1,6 @@
 /* Reading wisdom line by line with jansson; see wisdom.h. */
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"

@@ -1,7 +1,6 @@
 /* Writing wisdom with jansson; see runtime/store/wisdom.h. */
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
