@@ -16,9 +16,9 @@ int64_t launch_shared_limit(const struct device_facts *facts) {
   return facts->is_gpu ? facts->shared_per_block_optin : LAUNCH_MOST_SHARED;
 }
 
-/* ptxas takes more than 48 KB of static shared memory only for targets whose name ends with 'a':
-   sm_90a and its successors. */
-int64_t launch_static_limit(const struct device_facts *facts) {
+/* Returns the limit of arrays whose size is compiled in. ptxas takes more than 48 KB of static
+   shared memory only for targets whose name ends with 'a': sm_90a and its successors. */
+static int64_t launch_static_limit(const struct device_facts *facts) {
   const bool specific = facts->architecture_specific && facts->compute_capability >= 90;
   return specific || !facts->is_gpu ? launch_shared_limit(facts) : facts->shared_per_block;
 }

@@ -12,10 +12,8 @@ struct dimension_limit {
 };
 extern const struct dimension_limit launch_grid_limits[3], launch_block_limits[3];
 
-/* The largest number of bytes of shared memory of a block. launch_shared_limit holds for static and
-   dynamic memory together, launch_static_limit for arrays whose size is compiled in. */
+/* Returns the largest number of bytes of shared memory of a block, static and dynamic together. */
 int64_t launch_shared_limit(const struct device_facts *facts);
-int64_t launch_static_limit(const struct device_facts *facts);
 
 /* the limit of the largest GPUs: sm_90, sm_100, sm_103, sm_110 */
 enum { LAUNCH_MOST_SHARED = 227 << 10 };

@@ -11,7 +11,7 @@
 
 const char *const objective_names[OBJECTIVES] = {"time",   "flops",        "bytes",
                                                  "energy", "energy_delay", "expression"};
-const char *const preference_names[PREFERENCES] = {"simplest", "registers", "energy"};
+static const char *const preference_names[PREFERENCES] = {"simplest", "registers", "energy"};
 
 static const char *const word_costs[OBJECTIVE_EXPRESSION] = {"time", "time / flops", "time / bytes",
                                                              "energy", "energy * time"};

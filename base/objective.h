@@ -23,7 +23,6 @@ extern const char *const objective_names[OBJECTIVES]; /* the words "time", ...; 
 
 /* Which of the variants with tied costs an objective prefers. */
 enum preference { PREFER_SIMPLEST, PREFER_REGISTERS, PREFER_ENERGY, PREFERENCES };
-extern const char *const preference_names[PREFERENCES]; /* the words: "simplest", ... */
 
 /* The time and energy of a run, and the declared work that it did; 0 if unknown. */
 struct objective_values {
