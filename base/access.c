@@ -35,13 +35,19 @@ static int evaluate_index(const char *text, int dimension, struct access *out, c
   return status ? CUGEN_ERROR_USAGE : CUGEN_OK;
 }
 
+/* Returns the comma behind the first expression, or the end of the text. */
+static const char *end_of_index(const char *text) {
+  int depth = 0;
+  for (; *text && (depth || *text != ','); text++) depth += (*text == '(') - (*text == ')');
+  return text;
+}
+
 static int evaluate_indices(const char *access, const char *name, int rank, struct access *out,
                             cugen_error *err) {
   int count = 0, status = CUGEN_OK;
   for (const char *at = access, *end; !status; at = end + 1) {
     struct text one = {0};
-    int depth = 0;
-    for (end = at; *end && (depth || *end != ','); end++) depth += (*end == '(') - (*end == ')');
+    end = end_of_index(at);
     at += strspn(at, " ");
     text_add_n(&one, at, (size_t)(end - at));
     if (count < rank)
@@ -76,25 +82,31 @@ int access_read(const char *text, const char *name, int rank, struct access *out
 
 /* ---- Counting ------------------------------------------------------------------------------- */
 
-/* Fills in the indices of each lane, unless the access gives them. width: elements of a lane's
-   access. In a row or column the lanes go along the dimensions in the given order, `width` elements
+/* Sets the indices of each lane: the lanes go along the dimensions in this order, `width` elements
    at a time along the last dimension. */
+static void lanes_walk(const struct access_array *array, const int *order, int64_t width,
+                       struct access *out) {
+  for (int lane = 0; lane < WARP_LANES; lane++) {
+    int64_t left = lane;
+    for (int i = 0; i < array->rank; i++) {
+      const int d = order[i];
+      const int64_t step = d == array->rank - 1 ? width : 1;
+      const int64_t steps = (array->shape[d] + step - 1) / step;
+      const bool last = i == array->rank - 1;
+      out->at[lane][d] = (last ? left : left % steps) * step;
+      left /= steps;
+    }
+  }
+}
+
+/* Fills in the indices of each lane. width: elements of a lane's access. */
 static void find_lanes(const struct access_array *array, int64_t width, struct access *out) {
   int order[KERNEL_MAX_RANK];
   const int rank = array->rank;
-  const bool walks = out->form == ACCESS_ROW || out->form == ACCESS_COL;
   for (int i = 0; i < rank; i++) order[i] = rank - 1 - i;
   if (out->form == ACCESS_COL) order[0] = rank - 2, order[1] = rank - 1;
-  for (int lane = 0; lane < WARP_LANES; lane++) {
-    int64_t left = lane;
-    for (int i = 0; i < rank && walks; i++) {
-      const int d = order[i];
-      const int64_t step = d == rank - 1 ? width : 1;
-      const int64_t steps = (array->shape[d] + step - 1) / step;
-      out->at[lane][d] = (i == rank - 1 ? left : left % steps) * step;
-      left /= steps;
-    }
-    if (out->form != ACCESS_LDMATRIX) continue;
+  if (out->form == ACCESS_ROW || out->form == ACCESS_COL) lanes_walk(array, order, width, out);
+  for (int lane = 0; lane < WARP_LANES && out->form == ACCESS_LDMATRIX; lane++) {
     out->at[lane][rank - 2] = lane % 16;
     out->at[lane][rank - 1] = lane / 16 * width;
   }

@@ -25,12 +25,19 @@ static void set_message(cugen_error *err, const char *message) {
   err->message[length] = '\0';
 }
 
+/* Returns whether the message has only ASCII characters that clean keeps. */
+static bool error_is_plain(const char *message) {
+  for (; *message; message++)
+    if ((unsigned char)*message >= 0x7f ||
+        ((unsigned char)*message < 0x20 && !strchr("\n\t", *message)))
+      return false;
+  return true;
+}
+
 /* Escapes control characters, such as those of quoted compiler output, or puts '?' for them if
    memory is out. */
 static void clean(cugen_error *err) {
-  const unsigned char *plain = (const unsigned char *)err->message;
-  while (*plain && *plain < 0x7f && (*plain >= 0x20 || strchr("\n\t", *plain))) plain++;
-  if (!*plain) return;
+  if (error_is_plain(err->message)) return;
   struct text text = {0};
   text_add_clean(&text, err->message, whole_length(err->message));
   for (char *at = err->message; text.failed && *at; at++)

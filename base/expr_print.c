@@ -153,6 +153,13 @@ static const char *expr_print_name_of(const struct printer *printer, int slot) {
   return "?";
 }
 
+/* Casts a literal to the formula's type, because 0.5 would make the arithmetic on floats double. */
+static void in_type(struct fragment *fragment) {
+  struct text text = expr_print_fill("__t(%a)", fragment, NULL);
+  text_free(&fragment->text);
+  *fragment = (struct fragment){.text = text, .kind = FRAGMENT_NUMBER};
+}
+
 static void constant_fragment(struct printer *printer, struct value value, struct fragment *out) {
   const bool negative = (value.type == VALUE_INT && value.integer < 0) ||
                         (value.type == VALUE_FLOAT && value.real < 0);
@@ -175,11 +182,7 @@ static void constant_fragment(struct printer *printer, struct value value, struc
       value_print(value, &out->text);
     /* with LL, a product of two constants does not overflow an int */
     if (value.type == VALUE_INT && !smallest) text_add(&out->text, "LL");
-    if (!printer->formula) return;
-    /* casts the literal to the formula's type: 0.5 would make the arithmetic on floats double */
-    struct text cast = expr_print_fill("__t(%a)", out, NULL);
-    text_free(&out->text);
-    *out = (struct fragment){.text = cast, .kind = FRAGMENT_NUMBER};
+    if (printer->formula) in_type(out);
   }
 }
 
@@ -232,6 +235,16 @@ static void to_double(struct fragment *fragment) {
   fragment->composite = true;
 }
 
+/* Returns the pattern of checked C. Whole numbers are computed by functions that notice an
+   overflow; if one operand has a fraction, both operands become doubles. */
+static const char *checked_pattern(enum expr_op op, bool real, struct fragment *left,
+                                   struct fragment *right) {
+  if (!real || gives_real(op) || gives_whole(op)) return patterns[op].checked;
+  to_double(left);
+  if (left != right) to_double(right);
+  return patterns[op].c;
+}
+
 static void expr_print_operate(struct printer *printer, enum expr_op op, struct fragment *left,
                                struct fragment *right, struct fragment *out) {
   enum { LONGEST = 1 << 16 };
@@ -243,12 +256,7 @@ static void expr_print_operate(struct printer *printer, enum expr_op op, struct 
     *left = (struct fragment){0};
     return;
   }
-  if (printer->checked) pattern = patterns[op].checked;
-  if (printer->checked && real && !gives_real(op) && !gives_whole(op)) {
-    to_double(left); /* one operand has a fraction, so both become doubles */
-    if (left != right) to_double(right);
-    pattern = patterns[op].c;
-  }
+  if (printer->checked) pattern = checked_pattern(op, real, left, right);
   if (printer->formula) pattern = formula_pattern(op);
   out->text = expr_print_fill(pattern, left, right);
   real = (real && (printer->formula || !gives_whole(op))) || gives_real(op);

@@ -279,6 +279,18 @@ struct compiler {
   int depth, jumps; /* values on the stack, and jumps that do not lead anywhere yet */
 };
 
+static void find_places(struct compiler *c) {
+  const struct node *nodes = c->expr->nodes;
+  for (size_t i = 0; i < c->expr->node_count; i++) {
+    const bool select = nodes[i].op == OP_SELECT;
+    if (select || nodes[i].op == OP_AND || nodes[i].op == OP_OR)
+      c->places[nodes[i].at[0]] = (struct place){PLACE_JUMPS, i, 0};
+    if (select) c->places[nodes[i].at[1]] = (struct place){PLACE_ELSE, i, 0};
+    if (nodes[i].op >= OP_FIRST_BINARY && nodes[nodes[i].at[1]].op == OP_PUSH)
+      c->places[nodes[i].at[1]].kind = PLACE_DIRECT;
+  }
+}
+
 static size_t emit(struct compiler *c, enum expr_op op, enum operand_place place, int32_t operand,
                    size_t node) {
   struct expr *expr = c->expr;
@@ -353,15 +365,7 @@ static void compile(struct expr *expr) {
   const size_t most = 2 * expr->node_count < EXPR_MAX_CODE ? 2 * expr->node_count : EXPR_MAX_CODE;
   expr->code = calloc(most + 1, sizeof *expr->code);
   if (!c.places || !expr->code) expr->status = error_memory(expr->err);
-  for (size_t i = 0; i < expr->node_count && !expr->status; i++) {
-    const struct node *node = &expr->nodes[i];
-    const bool select = node->op == OP_SELECT;
-    if (select || node->op == OP_AND || node->op == OP_OR)
-      c.places[node->at[0]] = (struct place){PLACE_JUMPS, i, 0};
-    if (select) c.places[node->at[1]] = (struct place){PLACE_ELSE, i, 0};
-    if (node->op >= OP_FIRST_BINARY && expr->nodes[node->at[1]].op == OP_PUSH)
-      c.places[node->at[1]].kind = PLACE_DIRECT;
-  }
+  if (!expr->status) find_places(&c);
   for (size_t i = 0; i < expr->node_count && !expr->status; i++) compile_node(&c, i);
   free(c.places);
   if (!expr->status) list_slots(expr);

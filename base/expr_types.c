@@ -110,6 +110,16 @@ static bool share_word(const struct checker *checker, const struct set *a, const
 
 /* ---- Messages ------------------------------------------------------------------------------- */
 
+static void expr_types_add_values(const struct set *set, struct text *out) {
+  if (!set->name || set->slot.open) return;
+  text_add(out, " (");
+  for (size_t i = 0; i < set->slot.value_count && i < SHOWN_VALUES; i++) {
+    if (i) text_add(out, ", ");
+    value_print(set->slot.values[i], out);
+  }
+  text_add(out, set->slot.value_count > SHOWN_VALUES ? ", ...)" : ")");
+}
+
 /* Appends a description such as "BS is a number (64, 96, 128)". */
 static void expr_types_describe(const struct set *set, const char *otherwise, struct text *out) {
   static const struct {
@@ -124,13 +134,7 @@ static void expr_types_describe(const struct set *set, const char *otherwise, st
     text_addf(out, "%s%s", begun ? " or " : "", rows[i].text);
     begun = true;
   }
-  if (!set->name || set->slot.open) return;
-  text_add(out, " (");
-  for (size_t i = 0; i < set->slot.value_count && i < SHOWN_VALUES; i++) {
-    if (i) text_add(out, ", ");
-    value_print(set->slot.values[i], out);
-  }
-  text_add(out, set->slot.value_count > SHOWN_VALUES ? ", ...)" : ")");
+  expr_types_add_values(set, out);
 }
 
 static struct text *expr_types_begin(struct checker *checker) {
@@ -206,6 +210,21 @@ static bool is_fixed(const struct set *set) {
   return set->name && set->count == 1;
 }
 
+static void expr_types_compare(struct checker *checker, size_t at, const struct set *a,
+                               const struct set *b) {
+  if (!(compared(a->types) & compared(b->types)))
+    refuse_types(checker, at, a, b);
+  else if (a->types == IS_WORD && b->types == IS_WORD && !a->open && !b->open && !is_fixed(a) &&
+           !is_fixed(b) && !share_word(checker, a, b))
+    refuse_words(checker, at, a, b);
+}
+
+/* A number on the left of `and` is allowed and counts as true, as in Lua, because configs write
+   `device.is_gpu and a or b`. */
+static bool asks_condition(enum expr_op op, const struct set *first) {
+  return op == OP_NOT || op == OP_SELECT || (op == OP_AND && !(first->types & IS_NUMBER));
+}
+
 /* Returns the set of the node at index `at`. */
 static struct set expr_types_step(struct checker *checker, size_t at) {
   const struct node *node = &checker->expr->nodes[at];
@@ -215,16 +234,9 @@ static struct set expr_types_step(struct checker *checker, size_t at) {
     return node->place == OPERAND_SLOT
                ? slot_set(checker, node->operand)
                : set_of(checker, &checker->expr->constants[node->operand], 1, false);
-  /* A number on the left of `and` is allowed and counts as true, as in Lua, because configs write
-     `device.is_gpu and a or b`. */
-  const bool asks = op == OP_NOT || op == OP_SELECT || (op == OP_AND && !(a->types & IS_NUMBER));
-  if (asks && !(a->types & IS_BOOLEAN)) refuse_condition(checker, at, a);
-  const bool equates = op == OP_EQUAL || op == OP_DIFFER;
-  const bool words = a->types == IS_WORD && b->types == IS_WORD && !a->open && !b->open;
-  if (equates && !(compared(a->types) & compared(b->types)))
-    refuse_types(checker, at, a, b);
-  else if (equates && words && !is_fixed(a) && !is_fixed(b) && !share_word(checker, a, b))
-    refuse_words(checker, at, a, b);
+  if (node_operands(node) && asks_condition(op, a) && !(a->types & IS_BOOLEAN))
+    refuse_condition(checker, at, a);
+  if (op == OP_EQUAL || op == OP_DIFFER) expr_types_compare(checker, at, a, b);
   if (op == OP_SELECT) return expr_types_joined(checker, b, &checker->sets[node->at[2]]);
   if (op == OP_AND) first = (struct set){.types = first.types & (IS_FALSE | IS_NIL)};
   if (op == OP_OR) first.types &= ~(unsigned)(IS_FALSE | IS_NIL);

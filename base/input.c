@@ -96,20 +96,23 @@ static int input_await(const struct input *input, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static int input_refill(struct input *input, cugen_error *err) {
-  /* Makes room for one more piece: drops the bytes that were taken, and grows the buffer
-     if that is not enough. */
+/* Makes room for one more piece: drops the bytes that were taken and grows the buffer if needed. */
+static int input_make_room(struct input *input, cugen_error *err) {
   if (input->at) memmove(input->buffer, input->buffer + input->at, input->end - input->at);
   input->end -= input->at, input->at = 0;
-  if (input->room - input->end < PIECE) {
-    const size_t room = 2 * input->room + PIECE;
-    char *buffer = realloc(input->buffer, room);
-    if (!buffer) return error_memory(err);
-    input->data = input->buffer = buffer;
-    input->room = room;
-  }
+  if (input->room - input->end >= PIECE) return CUGEN_OK;
+  const size_t room = 2 * input->room + PIECE;
+  char *buffer = realloc(input->buffer, room);
+  if (!buffer) return error_memory(err);
+  input->data = input->buffer = buffer;
+  input->room = room;
+  return CUGEN_OK;
+}
+
+static int input_refill(struct input *input, cugen_error *err) {
   ssize_t got;
-  const int status = input_await(input, err);
+  int status = input_make_room(input, err);
+  if (!status) status = input_await(input, err);
   if (status) return status;
   do got = read(input->fd, input->buffer + input->end, input->room - input->end);
   while (got < 0 && errno == EINTR);

@@ -91,6 +91,13 @@ bool variant_is_of(const char *text, const char *implementation) {
 #define BASELINE  "baseline, "
 #define PREDICTED DEVICE_NAME_PREDICTED "by model "
 
+static bool record_options_predicted(const char *text, struct record_options *out) {
+  int end = 0;
+  return sscanf(text, PREDICTED "%d, " ARCH "%31[^,], figures %8" SCNx32 "%n", &out->model,
+                out->arch, &out->figures, &end) == 3 &&
+         !text[end];
+}
+
 static bool record_options_measured(const char *text, struct record_options *out) {
   const size_t begin = sizeof ARCH - 1, length = strcspn(text + begin, ",");
   const char *way = text + begin + length;
@@ -109,14 +116,11 @@ struct record_options record_options_parse(const char *text) {
   const bool baseline = strncmp(text, BASELINE, sizeof BASELINE - 1) == 0;
   if (baseline) text += sizeof BASELINE - 1;
   struct record_options out = {.compile = strlen(text)};
-  int end = 0;
   if (strncmp(text, ARCH, sizeof ARCH - 1) == 0)
     out.kind = !record_options_measured(text, &out) ? OPTIONS_OTHER
                : baseline                           ? OPTIONS_BASELINE
                                                     : OPTIONS_MEASURED;
-  else if (sscanf(text, PREDICTED "%d, " ARCH "%31[^,], figures %8" SCNx32 "%n", &out.model,
-                  out.arch, &out.figures, &end) == 3 &&
-           !text[end])
+  else if (record_options_predicted(text, &out))
     out.kind = OPTIONS_PREDICTED;
   return out;
 }

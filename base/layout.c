@@ -136,6 +136,19 @@ void layout_print(const struct layout *layout, struct text *out) {
 
 /* ---- Maps ----------------------------------------------------------------------------------- */
 
+/* Makes the modes, the outermost first, without their strides: each dimension is divided into a
+   part for each level of tiles. */
+static void divide(const struct layout *layout, const int64_t *shape, struct layout_map *out) {
+  for (int level = 0; level <= layout->tiles; level++)
+    for (int i = 0; i < layout->rank; i++) {
+      const int d = layout->order[level][i];
+      const int64_t whole = level ? layout->tile[level - 1][d] : shape[d],
+                    part = level < layout->tiles ? layout->tile[level][d] : 1;
+      out->modes[out->count++] = (struct layout_mode){
+          .dimension = d, .divisor = part, .extent = (whole + part - 1) / part};
+    }
+}
+
 /* The swizzle of a tensor map changes the number of a 16-byte part in its line of 32, 64 or 128
    bytes by XOR with the lowest bits of the number of its 128-byte block (PTX ISA, "Tensor swizzling
    modes"): Swizzle<1..3, 4, 3> of bytes. */
@@ -162,16 +175,7 @@ int layout_of_shape(const struct layout *layout, const int64_t *shape, int eleme
   *out = (struct layout_map){0};
   int status = set_swizzle(layout, element_bytes, out, err);
   if (status) return status;
-  /* The modes stand with the outermost first: each dimension is divided into a part for each level
-     of tiles. */
-  for (int level = 0; level <= layout->tiles; level++)
-    for (int i = 0; i < layout->rank; i++) {
-      const int d = layout->order[level][i];
-      const int64_t whole = level ? layout->tile[level - 1][d] : shape[d],
-                    part = level < layout->tiles ? layout->tile[level][d] : 1;
-      out->modes[out->count++] = (struct layout_mode){
-          .dimension = d, .divisor = part, .extent = (whole + part - 1) / part};
-    }
+  divide(layout, shape, out);
   for (int i = out->count - 1; i >= 0; i--) {
     /* The pad lies behind the piece that this mode completes: a line, or an innermost tile. */
     const bool piece = i == (layout->tiles ? out->count - layout->rank : out->count - 1);

@@ -82,6 +82,19 @@ int file_put(const char *path, const void *data, size_t length, cugen_error *err
   return code ? error_file(err, "write", path, code) : CUGEN_OK;
 }
 
+/* Syncs the folder, because only then the rename is durable. An error is ignored, because some file
+   systems cannot sync a folder. */
+static void folder_sync(const char *file) {
+  struct text folder = {0};
+  path_folder(file, &folder);
+  int fd = folder.failed ? -1 : open(text_get(&folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0) {
+    fsync(fd);
+    close(fd);
+  }
+  text_free(&folder);
+}
+
 /* Opens a device or pipe for writing. A named pipe without a reader is refused, because opening it
    would wait and could not be interrupted. */
 static int open_special(const char *path, int *fd, cugen_error *err) {
@@ -97,7 +110,8 @@ static int open_special(const char *path, int *fd, cugen_error *err) {
 int file_begin(struct file_writing *out, const char *path, cugen_error *err) {
   struct stat info;
   *out = (struct file_writing){.path = path};
-  /* the path is, or links to (/dev/stdout), a terminal, a pipe or the like */
+  /* The path is, or links to (/dev/stdout), a terminal, a pipe or another file that is not
+     regular. */
   if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return open_special(path, &out->fd, err);
   if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
     return error_set(err, CUGEN_ERROR_IO,
@@ -120,16 +134,7 @@ static int system_take_name(const struct file_writing *file) {
   const char *beside = text_get(&file->beside);
   if (!*beside) return 0;
   if (rename(beside, file->path)) return errno;
-  /* The rename is durable only when the folder is synced. An error is ignored, because some file
-     systems cannot sync a folder. */
-  struct text folder = {0};
-  path_folder(file->path, &folder);
-  int fd = folder.failed ? -1 : open(text_get(&folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd >= 0) {
-    fsync(fd);
-    close(fd);
-  }
-  text_free(&folder);
+  folder_sync(file->path);
   return 0;
 }
 
@@ -631,17 +636,21 @@ static int watch(pid_t pid, int fd, double timeout, struct process_stop stop, st
   }
 }
 
+static void describe_end(int status, struct text *how) {
+  if (status == unknown_end)
+    text_add(how,
+             "how is not known, since this process ignores SIGCHLD or reaps what it did not start");
+  else if (WIFSIGNALED(status))
+    text_addf(how, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  else
+    text_addf(how, "exit code %d", WEXITSTATUS(status));
+}
+
 /* A process that ended by itself keeps its status. A reaped process is not killed, because its
    number may belong to another process. */
 int process_end(pid_t pid, struct text *how) {
   int status = is_reaped(pid) ? unknown_end : system_end_group(pid);
-  if (how && status == unknown_end)
-    text_add(how,
-             "how is not known, since this process ignores SIGCHLD or reaps what it did not start");
-  else if (how && WIFSIGNALED(status))
-    text_addf(how, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  else if (how)
-    text_addf(how, "exit code %d", WEXITSTATUS(status));
+  if (how) describe_end(status, how);
   return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
