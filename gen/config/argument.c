@@ -114,7 +114,22 @@ static const struct attribute attributes[] = {
 
 enum { ATTRIBUTE_COUNT = sizeof attributes / sizeof *attributes };
 
-/* ---- Arguments ------------------------------------------------------------------------------ */
+static void check_attributes(struct build *build, const struct config_argument *argument,
+                             const char *keyword) {
+  const char *known[ATTRIBUTE_COUNT];
+  size_t count = 0;
+  for (int i = 0; i < ATTRIBUTE_COUNT; i++)
+    if (attributes[i].kinds & 1u << argument->kind) known[count++] = attributes[i].name;
+  const char *odd = unknown_key(build, lua_gettop(build->L), known, count);
+  for (int i = 0; i < ATTRIBUTE_COUNT && odd; i++)
+    if (strcmp(attributes[i].name, odd) == 0)
+      build_fail(build, "%s \"%s\" cannot have '%s': that is not for this kind of argument",
+                 keyword, argument->name, odd);
+  refuse_unknown_key(build, "attribute", build_text(build, "%s \"%s\"", keyword, argument->name),
+                     known, count);
+}
+
+/* ---- Required attributes -------------------------------------------------------------------- */
 
 static void complete_scalar(struct build *build, struct config_argument *argument) {
   if (argument->struct_name || argument->fields) {
@@ -135,6 +150,14 @@ static void complete_scalar(struct build *build, struct config_argument *argumen
              "scalar \"%s\" has no value: no size of the problem or tunable has its name; give it "
              "value = \"...\"",
              argument->name);
+}
+
+static void complete_buffer(struct build *build, const struct config_argument *argument,
+                            const char *keyword) {
+  const bool dtype = argument->dtype.word || argument->dtype.expr;
+  if (!dtype || !argument->rank)
+    build_fail(build, "%s \"%s\" has no %s", keyword, argument->name,
+               dtype ? "shape: shape = { \"M\", \"N\" }" : "dtype: dtype = \"f32\"");
 }
 
 static const struct {
@@ -172,26 +195,12 @@ void read_argument(struct build *build, const struct item *item, void *object) {
   const bool scalar = out->kind == CUGEN_ARGUMENT_SCALAR;
   if (lua_type(build->L, -1) != LUA_TTABLE)
     build_fail(build, "%s \"%s\" needs its attributes in braces", keyword->name, out->name);
-
-  const char *known[ATTRIBUTE_COUNT];
-  size_t count = 0;
-  for (int i = 0; i < ATTRIBUTE_COUNT; i++)
-    if (attributes[i].kinds & 1u << out->kind) known[count++] = attributes[i].name;
-  const char *odd = unknown_key(build, lua_gettop(build->L), known, count);
-  for (int i = 0; i < ATTRIBUTE_COUNT && odd; i++)
-    if (strcmp(attributes[i].name, odd) == 0)
-      build_fail(build, "%s \"%s\" cannot have '%s': that is not for this kind of argument",
-                 keyword->name, out->name, odd);
-  refuse_unknown_key(build, "attribute", build_text(build, "%s \"%s\"", keyword->name, out->name),
-                     known, count);
-
+  check_attributes(build, out, keyword->name);
   read_attributes(build, attributes, ATTRIBUTE_COUNT, build_text(build, "\"%s\"", out->name), out);
-  const bool dtype = out->dtype.word || out->dtype.expr;
   if (scalar)
     complete_scalar(build, out);
-  else if (!dtype || !out->rank)
-    build_fail(build, "%s \"%s\" has no %s", keyword->name, out->name,
-               dtype ? "shape: shape = { \"M\", \"N\" }" : "dtype: dtype = \"f32\"");
+  else
+    complete_buffer(build, out, keyword->name);
   const bool passes = scalar && !out->value && !out->struct_name;
   scope_add(build, (struct scope_name){
                        .name = out->name, .role = ROLE_ARGUMENT, .slot = passes ? out->slot : -1});

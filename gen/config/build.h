@@ -173,7 +173,7 @@ struct value read_value(struct build *build, const char *what);
 /* Reads a list of distinct values: { 16, 32 }. */
 void read_values(struct build *build, const char *what, const struct value **out, size_t *count);
 const struct expr *read_expr(struct build *build, const char *what);
-/* Reads a string as an expression of this scope, which may have the extras. */
+/* Reads a string as an expression of the given scope, which may have the extras. */
 const struct expr *read_expr_of(struct build *build, const char *what,
                                 const struct expr_scope *scope, const struct expr_extras *extras);
 /* Makes the arena own the expression, which was parsed from the source. */
@@ -265,7 +265,7 @@ extern const struct expr_functions config_functions;
 item_reader read_tunable, read_derived, read_restriction, read_implementation;
 
 /* problem_values.c. Read the declarations check, problems and try. read_check sets *out to NULL if
-   the list has no check; the others set a string. */
+   the list has no check; read_problem_set and read_try set a `const char *`. */
 void read_check(struct build *build, const struct list *list, const struct value **out);
 item_reader read_problem_set, read_try;
 /* argument.c */

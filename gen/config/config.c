@@ -70,6 +70,24 @@ static int open_language(lua_State *L) {
   return include_open(L);
 }
 
+static int config_run(struct includes *includes, const char *content, size_t length,
+                      cugen_error *err) {
+  int status = sandbox_run(includes->sandbox, open_language, includes, includes->files[0].path,
+                           content, length, CUGEN_ERROR_CONFIG, err);
+  if (status && includes->failed) status = error_copy(err, &includes->error);
+  if (status) suggest_repair(err);
+  return status;
+}
+
+static int build_config(struct config *config, struct sandbox *sandbox, cugen_error *err) {
+  struct build build = {.config = config,
+                        .arena = config->arena,
+                        .L = sandbox_state(sandbox),
+                        .line = {config->path, 1},
+                        .functions = &config_functions};
+  return build_run(&build, read_kernel, err);
+}
+
 static struct config *new_config(const char *path, bool shipped) {
   struct arena *arena = arena_open();
   struct config *config = arena ? arena_array(arena, 1, sizeof *config) : NULL;
@@ -113,20 +131,8 @@ static int config_from_text(const struct sources *sources, const struct included
   includes.files[0] = (struct included_file){config->path, file->shipped};
   includes.open[0] = &includes.files[0];
   int status = sandbox_open(0, 0, &includes.sandbox, err);
-  if (!status) {
-    status = sandbox_run(includes.sandbox, open_language, &includes, config->path,
-                         text_get(content), content->length, CUGEN_ERROR_CONFIG, err);
-    if (status && includes.failed) status = error_copy(err, &includes.error);
-    if (status) suggest_repair(err);
-  }
-  if (!status) {
-    struct build build = {.config = config,
-                          .arena = config->arena,
-                          .L = sandbox_state(includes.sandbox),
-                          .line = {config->path, 1},
-                          .functions = &config_functions};
-    status = build_run(&build, read_kernel, err);
-  }
+  if (!status) status = config_run(&includes, text_get(content), content->length, err);
+  if (!status) status = build_config(config, includes.sandbox, err);
   if (!status) config->summary = first_sentence(config->arena, text_get(content));
   if (!status && !config->summary) status = error_memory(err);
   sandbox_close(includes.sandbox);

@@ -34,6 +34,18 @@ int config_data_slot(const struct config *config) {
 
 static const char *const coordinate_names[] = {"index", "i0", "i1", "i2", "i3"};
 
+/* Finds a coordinate of the element, or pi. */
+static struct expr_symbol find_coordinate(const struct reading *r, const char *name) {
+  for (int i = 0; i <= r->argument->rank; i++)
+    if (strcmp(coordinate_names[i], name) == 0)
+      return (struct expr_symbol){.kind = SYMBOL_SLOT,
+                                  .slot = config_data_slot(r->build->config) + i};
+  if (strcmp(name, "pi") == 0)
+    return (struct expr_symbol){.kind = SYMBOL_CONSTANT,
+                                .constant = value_float(0x1.921fb54442d18p1)};
+  return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
+}
+
 static const struct config_argument *find_readable(const struct reading *r, const char *name) {
   const struct config *config = r->build->config;
   const struct config_argument *argument = config_find_argument(config, name);
@@ -42,24 +54,18 @@ static const struct config_argument *find_readable(const struct reading *r, cons
 
 static struct expr_symbol data_find_symbol(void *context, const char *name) {
   struct reading *r = context;
-  const bool pi = strcmp(name, "pi") == 0;
-  int coordinate = r->argument->rank;
-  while (coordinate >= 0 && strcmp(coordinate_names[coordinate], name) != 0) coordinate--;
-  if (coordinate >= 0 || pi) {
-    const struct scope_name *clash = scope_find(r->build, name);
-    if (clash) r->clash = *clash;
-    if (pi)
-      return (struct expr_symbol){.kind = SYMBOL_CONSTANT,
-                                  .constant = value_float(0x1.921fb54442d18p1)};
-    return (struct expr_symbol){.kind = SYMBOL_SLOT,
-                                .slot = config_data_slot(r->build->config) + coordinate};
+  struct expr_symbol own = find_coordinate(r, name);
+  if (own.kind == SYMBOL_UNKNOWN) {
+    const struct config_argument *argument = find_readable(r, name);
+    const struct expr_symbol known = scope_symbol(r->build, name);
+    if (!argument || known.kind != SYMBOL_UNKNOWN) return known;
+    if (argument->kind == CUGEN_ARGUMENT_SCALAR && argument->value)
+      return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = argument->value};
+    return (struct expr_symbol){.kind = SYMBOL_BUFFER};
   }
-  const struct config_argument *argument = find_readable(r, name);
-  const struct expr_symbol known = scope_symbol(r->build, name);
-  if (!argument || known.kind != SYMBOL_UNKNOWN) return known;
-  if (argument->kind == CUGEN_ARGUMENT_SCALAR && argument->value)
-    return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = argument->value};
-  return (struct expr_symbol){.kind = SYMBOL_BUFFER};
+  const struct scope_name *clash = scope_find(r->build, name);
+  if (clash) r->clash = *clash;
+  return own;
 }
 
 /* Lists the names of the config for suggestions. */
@@ -188,36 +194,44 @@ void read_answers(struct build *build) {
 
 /* ---- What data depends on ------------------------------------------------------------------- */
 
+static void describe_read(const struct kernel_argument *argument, struct text *out) {
+  text_addf(out, "%s %d %s", argument->dtype->name, (int)argument->fill, argument->data_hash.hex);
+  for (int i = 0; i < argument->rank; i++) text_addf(out, " %lld", (long long)argument->shape[i]);
+  text_add_char(out, '\n');
+}
+
+static void describe_values(const struct config *config, const struct config_data *data,
+                            const struct value *slots, struct text *out) {
+  size_t count;
+  const int *list = expr_slots(data->values, &count);
+  text_addf(out, "%s\n", expr_text(data->values));
+  for (size_t i = 0; i < count && list[i] < config_data_slot(config); i++) {
+    value_print(slots[list[i]], out);
+    text_add_char(out, '\n');
+  }
+}
+
+/* Describes the numbers as doubles. A whole number of 2^53 or more is appended as an integer,
+   too. */
+static void data_describe_list(const struct config_data *data, struct text *out) {
+  for (size_t i = 0; i < data->list_count; i++) {
+    const struct value *value = &data->list[i];
+    const bool whole = value->type == VALUE_INT,
+               large = whole && llabs(value->integer / 2) >= INT64_C(1) << 52;
+    const double number = value_real(value);
+    text_add_n(out, (const char *)&number, sizeof number);
+    if (large) text_add_n(out, (const char *)&value->integer, sizeof value->integer);
+  }
+}
+
 void config_data_describe(const struct config *config, const struct config_data *data,
                           const struct value *slots, const struct kernel_argument *arguments,
                           struct hash content, struct text *out) {
   text_addf(out, "%d\n", (int)data->kind);
-  if (data->kind == DATA_VALUES) {
-    size_t count;
-    const int *list = expr_slots(data->values, &count);
-    text_addf(out, "%s\n", expr_text(data->values));
-    for (size_t i = 0; i < count && list[i] < config_data_slot(config); i++) {
-      value_print(slots[list[i]], out);
-      text_add_char(out, '\n');
-    }
-  }
-  /* The numbers of a list are described as doubles. A whole number of 2^53 or more is appended as
-     an integer, too. */
-  for (size_t i = 0; data->kind == DATA_LIST && i < data->list_count; i++) {
-    const struct value *value = &data->list[i];
-    const bool whole = value->type == VALUE_INT,
-               large = whole && llabs(value->integer / 2) >= INT64_C(1) << 52;
-    const double number = whole ? (double)value->integer : value->real;
-    text_add_n(out, (const char *)&number, sizeof number);
-    if (large) text_add_n(out, (const char *)&value->integer, sizeof value->integer);
-  }
+  if (data->kind == DATA_VALUES) describe_values(config, data, slots, out);
+  if (data->kind == DATA_LIST) data_describe_list(data, out);
   if (data->kind == DATA_FILE) text_addf(out, "%s\n%s\n", data->file, content.hex);
   if (data->kind == DATA_GENERATOR) text_addf(out, "%s\n", content.hex);
-  for (size_t k = 0; k < config->argument_count; k++) {
-    const struct kernel_argument *read = &arguments[k];
-    if (!(data->reads >> k & 1)) continue;
-    text_addf(out, "%s %d %s", read->dtype->name, (int)read->fill, read->data_hash.hex);
-    for (int d = 0; d < read->rank; d++) text_addf(out, " %lld", (long long)read->shape[d]);
-    text_add_char(out, '\n');
-  }
+  for (size_t k = 0; k < config->argument_count; k++)
+    if (data->reads >> k & 1) describe_read(&arguments[k], out);
 }

@@ -91,6 +91,12 @@ struct reader {
 
 /* ---- One figure ----------------------------------------------------------------------------- */
 
+static int line_here(lua_State *L) {
+  lua_Debug at;
+  if (!lua_getstack(L, 1, &at) || !lua_getinfo(L, "l", &at)) return 1;
+  return at.currentline > 0 ? at.currentline : 1;
+}
+
 static void device_file_take_text(lua_State *L, const struct figure *figure,
                                   struct gpu_model *out) {
   size_t length, room = figure->kind == FIGURE_ID ? sizeof out->id - strlen(DEVICE_NAME_MODEL)
@@ -135,13 +141,11 @@ static int take_figure(lua_State *L) {
   struct reader *reader = lua_touserdata(L, lua_upvalueindex(1));
   lua_Integer index = lua_tointeger(L, lua_upvalueindex(2));
   const struct figure *figure = &figures[index];
-  lua_Debug at;
   if (lua_gettop(L) != 1) return luaL_error(L, "%s takes one value", figure->name);
   if (reader->lines[index])
     return luaL_error(L, "%s stands here twice: it is at line %d already", figure->name,
                       reader->lines[index]);
-  const bool placed = lua_getstack(L, 1, &at) && lua_getinfo(L, "l", &at) && at.currentline > 0;
-  reader->lines[index] = placed ? at.currentline : 1;
+  reader->lines[index] = line_here(L);
   if (figure->kind == FIGURE_ID || figure->kind == FIGURE_NAME)
     device_file_take_text(L, figure, reader->out);
   else
@@ -149,18 +153,20 @@ static int take_figure(lua_State *L) {
   return 0;
 }
 
+static int unknown_figure(lua_State *L, const char *name) {
+  const char *names[FIGURES];
+  for (int i = 0; i < FIGURES; i++) names[i] = figures[i].name;
+  const char *nearest = text_nearest(name, names, FIGURES);
+  if (nearest) return luaL_error(L, "unknown figure '%s' (nearest '%s')", name, nearest);
+  return luaL_error(L, "unknown figure '%s'; docs/model.md has a list", name);
+}
+
 /* Pushes a new function for the figure of that name. */
 static int find_figure(lua_State *L) {
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
-  const char *names[FIGURES];
   int index = 0;
   while (index < FIGURES && strcmp(figures[index].name, name) != 0) index++;
-  if (index == FIGURES) {
-    for (int i = 0; i < FIGURES; i++) names[i] = figures[i].name;
-    const char *nearest = text_nearest(name, names, FIGURES);
-    if (nearest) return luaL_error(L, "unknown figure '%s' (nearest '%s')", name, nearest);
-    return luaL_error(L, "unknown figure '%s'; docs/model.md has a list", name);
-  }
+  if (index == FIGURES) return unknown_figure(L, name);
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_pushinteger(L, index);
   lua_pushcclosure(L, take_figure, 2);
@@ -177,6 +183,22 @@ static int open_figures(lua_State *L) {
   lua_setfield(L, -2, "__index");
   lua_setmetatable(L, -2);
   return 0;
+}
+
+/* Sets the figures that are equal on all described GPUs or follow from other figures: CUDA C++
+   Programming Guide, "Technical Specifications per Compute Capability". pitch_alignment is the
+   value that cuMemAllocPitch gave on every GPU tried. */
+static void add_common(struct gpu_model *out) {
+  struct device_facts *f = &out->facts;
+  f->architecture_specific = f->compute_capability >= 90;
+  f->warp_size = 32;
+  f->max_threads_per_block = 1024;
+  f->registers_per_block = f->registers_per_sm;
+  f->shared_per_block = 49152;
+  f->shared_reserved_per_block = f->compute_capability >= 80 ? 1024 : 0;
+  f->constant_bytes = 65536;
+  f->pitch_alignment = 512;
+  f->is_gpu = 1;
 }
 
 /* Sets the limits and lanes that were not given to those of the compute capability, if known. */
@@ -223,22 +245,8 @@ int device_file_parse(const char *path, const char *content, size_t length, stru
   sandbox_close(sandbox);
   if (!status) add_capability(&reader);
   if (!status) status = check_complete(&reader, path, err);
-  if (status) return status;
-
-  /* These figures are equal on all described GPUs or follow from other figures: CUDA C++
-     Programming Guide, "Technical Specifications per Compute Capability". pitch_alignment is the
-     value that cuMemAllocPitch gave on every GPU tried. */
-  struct device_facts *f = &out->facts;
-  f->architecture_specific = f->compute_capability >= 90;
-  f->warp_size = 32;
-  f->max_threads_per_block = 1024;
-  f->registers_per_block = f->registers_per_sm;
-  f->shared_per_block = 49152;
-  f->shared_reserved_per_block = f->compute_capability >= 80 ? 1024 : 0;
-  f->constant_bytes = 65536;
-  f->pitch_alignment = 512;
-  f->is_gpu = 1;
-  return CUGEN_OK;
+  if (!status) add_common(out);
+  return status;
 }
 
 /* ---- Finding a description ------------------------------------------------------------------ */
@@ -266,31 +274,38 @@ static int names_device(const struct dirent *entry) {
   return ending && ending > entry->d_name && strcmp(ending, ".lua") == 0;
 }
 
-size_t device_files(const char *device_dir, struct gpu_model *out, size_t count) {
-  struct gpu_model model;
-  cugen_error ignored;
-  size_t all = 0;
-  for (const struct embedded_file *file = embedded_files; file->path; file++) {
-    if (strncmp(file->path, "configs/devices/", strlen("configs/devices/")) != 0) continue;
-    if (device_file_parse(file->path, file->data, file->length, &model, &ignored)) continue;
-    device_file_add_model(out, count, &all, &model);
-  }
-
-  /* The readable descriptions of the folder have the names by which device_file_open finds them. */
+/* Adds the readable descriptions of a folder, under the names by which device_file_open finds
+   them. */
+static void device_file_add_folder(const char *folder, struct gpu_model *out, size_t count,
+                                   size_t *all) {
   struct dirent **entries = NULL;
-  const int found = device_dir ? scandir(device_dir, &entries, names_device, alphasort) : 0;
+  const int found = scandir(folder, &entries, names_device, alphasort);
   for (int i = 0; i < found; i++) {
+    struct gpu_model model;
+    cugen_error ignored;
     char *name = entries[i]->d_name;
     name[strlen(name) - strlen(".lua")] = '\0';
-    if (device_file_open(device_dir, name, &model, &ignored) == CUGEN_OK) {
+    if (device_file_open(folder, name, &model, &ignored) == CUGEN_OK) {
       if (strcasecmp(model.id + strlen(DEVICE_NAME_MODEL), name) != 0)
         snprintf(model.id, sizeof model.id, DEVICE_NAME_MODEL "%.*s",
                  (int)(sizeof model.id - sizeof DEVICE_NAME_MODEL), name);
-      device_file_add_model(out, count, &all, &model);
+      device_file_add_model(out, count, all, &model);
     }
     free(entries[i]);
   }
   free(entries);
+}
+
+size_t device_files(const char *device_dir, struct gpu_model *out, size_t count) {
+  size_t all = 0;
+  for (const struct embedded_file *file = embedded_files; file->path; file++) {
+    struct gpu_model model;
+    cugen_error ignored;
+    if (strncmp(file->path, "configs/devices/", strlen("configs/devices/")) != 0) continue;
+    if (device_file_parse(file->path, file->data, file->length, &model, &ignored)) continue;
+    device_file_add_model(out, count, &all, &model);
+  }
+  if (device_dir) device_file_add_folder(device_dir, out, count, &all);
   if (count) qsort(out, all < count ? all : count, sizeof *out, by_age);
   return all;
 }

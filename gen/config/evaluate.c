@@ -126,6 +126,20 @@ static int set_strides(const struct evaluation *e, const struct layout *layout,
   return CUGEN_OK;
 }
 
+/* A swizzle may exchange elements within a line or an innermost tile, not beyond it. */
+static int check_swizzle(const struct evaluation *e, const struct layout *layout,
+                         const struct kernel_argument *out) {
+  const int64_t *tile = layout->tiles ? layout->tile[layout->tiles - 1] : NULL,
+                block = (int64_t)1 << (out->map.bits + out->map.base);
+  int64_t most = tile ? 1 : out->shape[layout->order[0][out->rank - 1]];
+  for (int i = 0; tile && i < out->rank; i++) most *= tile[i];
+  most += layout->pad;
+  if (!out->map.bits || block <= most) return CUGEN_OK;
+  return evaluate_fail(e, "layout",
+                       "is %s, which exchanges elements within %lld, but a %s has %lld",
+                       out->layout, (long long)block, tile ? "tile" : "line", (long long)most);
+}
+
 /* Sets the word of the argument in its shortest form. */
 static int set_word(const struct layout *layout, struct kernel_argument *out, cugen_error *err) {
   struct text word = {0};
@@ -156,18 +170,7 @@ static int lay_out_by_word(const struct evaluation *e, struct kernel_argument *o
   status = evaluate_prefix(
       e, layout_of_shape(&layout, out->shape, out->dtype->bytes, &out->map, e->err), "layout");
   out->elements = out->map.size;
-  if (status) return status;
-
-  /* A swizzle may exchange elements within a line or an innermost tile, not beyond it. */
-  const int64_t *tile = layout.tiles ? layout.tile[layout.tiles - 1] : NULL,
-                block = (int64_t)1 << (out->map.bits + out->map.base);
-  int64_t most = tile ? 1 : out->shape[layout.order[0][out->rank - 1]];
-  for (int i = 0; tile && i < out->rank; i++) most *= tile[i];
-  most += layout.pad;
-  if (!out->map.bits || block <= most) return CUGEN_OK;
-  return evaluate_fail(e, "layout",
-                       "is %s, which exchanges elements within %lld, but a %s has %lld",
-                       out->layout, (long long)block, tile ? "tile" : "line", (long long)most);
+  return status ? status : check_swizzle(e, &layout, out);
 }
 
 /* ---- Strides -------------------------------------------------------------------------------- */
@@ -255,12 +258,24 @@ bool config_has_access(cugen_argument_kind kind, enum access_kind access) {
   return accesses[kind] >> access & 1;
 }
 
-static int evaluate_access(const struct evaluation *e, struct kernel_argument *out) {
+/* Refuses a word, given by an expression, that only other kinds of arguments may have. */
+static int refuse_access(const struct evaluation *e, const struct kernel_argument *out) {
   static const char *const kinds[] = {[CUGEN_ARGUMENT_INPUT] = "input",
                                       [CUGEN_ARGUMENT_OUTPUT] = "output",
                                       [CUGEN_ARGUMENT_INOUT] = "inout",
                                       [CUGEN_ARGUMENT_SCRATCH] = "scratch",
                                       [CUGEN_ARGUMENT_CONSTANT] = "constant"};
+  struct text text = {0};
+  const char *between = "";
+  text_addf(&text, "is %s: of an argument of kind %s it is ", access_kind_names[out->access],
+            kinds[out->kind]);
+  for (int access = 0; access < ACCESS_KIND_COUNT; access++)
+    if (config_has_access(out->kind, (enum access_kind)access))
+      text_addf(&text, "%s%s", between, access_kind_names[access]), between = ", ";
+  return evaluate_fail_text(e, "access", &text);
+}
+
+static int evaluate_access(const struct evaluation *e, struct kernel_argument *out) {
   bool constant = out->kind == CUGEN_ARGUMENT_CONSTANT;
   size_t access, address;
   int status =
@@ -272,19 +287,17 @@ static int evaluate_access(const struct evaluation *e, struct kernel_argument *o
   if (status) return status;
   out->access = (enum access_kind)access;
   out->address = (enum address_kind)address;
-  if (config_has_access(out->kind, out->access)) return check_texture(e, out);
+  return config_has_access(out->kind, out->access) ? check_texture(e, out) : refuse_access(e, out);
+}
 
-  /* An expression has given a word that only other kinds of arguments may have. */
-  struct text text = {0};
-  const char *between = "";
-  text_addf(&text, "is %s: of an argument of kind %s it is ", access_kind_names[access],
-            kinds[out->kind]);
-  for (int other = 0; other < ACCESS_KIND_COUNT; other++) {
-    if (!config_has_access(out->kind, (enum access_kind)other)) continue;
-    text_addf(&text, "%s%s", between, access_kind_names[other]);
-    between = ", ";
-  }
-  return evaluate_fail_text(e, "access", &text);
+/* Only an input that is read by address can be overwritten, not a texture or symbol. */
+static int evaluate_overwrite(const struct evaluation *e, struct kernel_argument *out) {
+  if (!e->argument->overwrite) return CUGEN_OK;
+  int status = evaluate_bool(e, e->argument->overwrite, "overwrite", &out->overwrite);
+  if (status || !out->overwrite || out->access == ACCESS_GLOBAL || out->access == ACCESS_POINTER)
+    return status;
+  return evaluate_fail(e, "overwrite",
+                       "is for inputs that are read by address: access = \"global\"");
 }
 
 static int evaluate_bound(const struct evaluation *e, const struct expr *expr, const char *what,
@@ -313,16 +326,28 @@ static int evaluate_buffer(const struct evaluation *e, struct kernel_argument *o
   out->data = e->argument->data.kind;
   status = lay_out(e, out);
   if (!status) status = evaluate_access(e, out);
-  if (!status && e->argument->overwrite)
-    status = evaluate_bool(e, e->argument->overwrite, "overwrite", &out->overwrite);
-  if (!status && out->overwrite && out->access != ACCESS_GLOBAL && out->access != ACCESS_POINTER)
-    return evaluate_fail(e, "overwrite",
-                         "is for inputs that are read by address: access = \"global\"");
+  if (!status) status = evaluate_overwrite(e, out);
   if (!status) status = evaluate_bound(e, e->argument->tolerance, "tolerance", &out->tolerance);
   return status ? status : evaluate_bound(e, e->argument->norm, "norm", &out->norm);
 }
 
 /* ---- Scalars -------------------------------------------------------------------------------- */
+
+/* out->dtype NULL stands for "index". */
+static int check_scalar(const struct evaluation *e, struct kernel_argument *out) {
+  const struct dtype *dtype = out->dtype ? out->dtype : &dtype_table[DTYPE_i64];
+  struct value *value = &out->value;
+  struct text text = {0};
+  if (value->type == VALUE_BOOL) *value = value_int(value->boolean);
+  bool right = value_is_number(value) &&
+               (dtype->floating ? !element_overflows(dtype, *value)
+                                : value->type == VALUE_INT && dtype_fits(dtype, value->integer));
+  if (right) return CUGEN_OK;
+  text_add(&text, "is ");
+  value_print(*value, &text);
+  text_addf(&text, ", which is no number of dtype %s", out->dtype ? dtype->name : "index");
+  return evaluate_fail_text(e, "value", &text);
+}
 
 /* value: the number that the field cannot hold; NULL: the buffer is at fault. */
 static int refuse_field(const struct evaluation *e, const struct config_field *field,
@@ -367,6 +392,16 @@ static int evaluate_field(const struct evaluation *e, const struct config_field 
              : refuse_field(e, field, &value);
 }
 
+/* Packs the values of the fields into bytes; padding bytes and addresses are zero. */
+static int evaluate_struct(const struct evaluation *e, struct kernel_argument *out) {
+  int status = CUGEN_OK;
+  out->struct_name = e->argument->struct_name;
+  out->struct_bytes = e->argument->struct_bytes;
+  for (int i = 0; i < e->argument->field_count && !status; i++)
+    status = evaluate_field(e, &e->argument->fields[i], out);
+  return status;
+}
+
 /* Returns whether the scalar passes a size unchanged: by its name, or by an expression of that size
    alone. */
 static bool passes_size(const struct evaluation *e, struct value value) {
@@ -380,51 +415,41 @@ static bool passes_size(const struct evaluation *e, struct value value) {
 }
 
 static int evaluate_scalar(const struct evaluation *e, struct kernel_argument *out) {
-  struct value *value = &out->value;
   int status = CUGEN_OK;
   if (e->argument->value)
-    status = evaluate_prefix(e, expr_eval(e->argument->value, e->slots, value, e->err), "value");
+    status =
+        evaluate_prefix(e, expr_eval(e->argument->value, e->slots, &out->value, e->err), "value");
   else
-    *value = e->slots[e->argument->slot];
-  out->is_size = !status && passes_size(e, *value);
+    out->value = e->slots[e->argument->slot];
+  out->is_size = !status && passes_size(e, out->value);
   if (!status && e->argument->compiled)
     status = evaluate_bool(e, e->argument->compiled, "specialize", &out->compiled_in);
-  if (status) return status;
-
-  if (value->type == VALUE_BOOL) *value = value_int(value->boolean);
-  /* A dtype NULL stands for "index". */
-  const struct dtype *dtype = out->dtype ? out->dtype : &dtype_table[DTYPE_i64];
-  const bool whole = value->type == VALUE_INT;
-  if (dtype->floating ? (whole || value->type == VALUE_FLOAT) && !element_overflows(dtype, *value)
-                      : whole && dtype_fits(dtype, value->integer))
-    return CUGEN_OK;
-  struct text text = {0};
-  text_add(&text, "is ");
-  value_print(*value, &text);
-  text_addf(&text, ", which is no number of dtype %s", out->dtype ? dtype->name : "index");
-  return evaluate_fail_text(e, "value", &text);
+  return status ? status : check_scalar(e, out);
 }
 
 /* ---- Arguments ------------------------------------------------------------------------------ */
 
-/* Evaluates the dtype and `when`. The dtype is NULL for a scalar whose dtype is written as the word
-   "index"; an expression cannot give "index". An argument that the problem lacks becomes a
-   compiled-in scalar with the value 0. */
-static int evaluate_kind(const struct evaluation *e, struct kernel_argument *out) {
-  const struct config_argument *argument = e->argument;
+/* Sets *out to NULL for a scalar whose dtype is written as the word "index"; an expression cannot
+   give "index". */
+static int find_dtype(const struct evaluation *e, const struct dtype **out) {
+  *out = &kernel_struct_dtype;
+  if (e->argument->struct_name) return CUGEN_OK;
   const char *names[DTYPE_COUNT + 1];
   size_t count = DTYPE_COUNT, found;
+  memcpy(names, dtype_names, sizeof names);
+  if (config_is_index(e->argument)) names[count++] = "index";
+  int status = evaluate_find_word(e, "dtype", &e->argument->dtype, names, count, 0, &found);
+  if (!status) *out = found < DTYPE_COUNT ? &dtype_table[found] : NULL;
+  return status;
+}
+
+/* Evaluates the dtype and `when`. An argument that the problem lacks becomes a compiled-in scalar
+   with the value 0. */
+static int evaluate_kind(const struct evaluation *e, struct kernel_argument *out) {
   bool present = true;
-  int status = CUGEN_OK;
-  *out = (struct kernel_argument){
-      .name = argument->name, .kind = argument->kind, .dtype = &kernel_struct_dtype};
-  if (!argument->struct_name) {
-    memcpy(names, dtype_names, sizeof names);
-    if (config_is_index(argument)) names[count++] = "index";
-    status = evaluate_find_word(e, "dtype", &argument->dtype, names, count, 0, &found);
-    if (!status) out->dtype = found < DTYPE_COUNT ? &dtype_table[found] : NULL;
-  }
-  if (!status && argument->when) status = evaluate_bool(e, argument->when, "when", &present);
+  *out = (struct kernel_argument){.name = e->argument->name, .kind = e->argument->kind};
+  int status = find_dtype(e, &out->dtype);
+  if (!status && e->argument->when) status = evaluate_bool(e, e->argument->when, "when", &present);
   if (status || present) return status;
   out->kind = CUGEN_ARGUMENT_SCALAR;
   out->absent = out->compiled_in = true;
@@ -444,32 +469,28 @@ int config_argument_lies(const struct config *config, const struct config_argume
 static int evaluate_argument(const struct evaluation *e, struct kernel_argument *out) {
   int status = evaluate_kind(e, out);
   if (status || out->absent) return status;
-  if (!e->argument->struct_name)
-    return out->kind == CUGEN_ARGUMENT_SCALAR ? evaluate_scalar(e, out) : evaluate_buffer(e, out);
+  if (e->argument->struct_name) return evaluate_struct(e, out);
+  return out->kind == CUGEN_ARGUMENT_SCALAR ? evaluate_scalar(e, out) : evaluate_buffer(e, out);
+}
 
-  /* The fields are packed into bytes; padding bytes and addresses are zero. */
-  out->struct_name = e->argument->struct_name;
-  out->struct_bytes = e->argument->struct_bytes;
-  for (int i = 0; i < e->argument->field_count && !status; i++)
-    status = evaluate_field(e, &e->argument->fields[i], out);
-  return status;
+/* Returns the name of a dtype, or of a type that only tensor cores know: tf32 (f32 rounded to 10
+   bits of fraction) or fp8 (bytes that kernels take for floats). NULL: the value is neither. */
+static const char *product_type(struct value value) {
+  static const char *const others[] = {"tf32", "fp8"};
+  const struct dtype *dtype = value.type == VALUE_STRING ? dtype_find(value.string) : NULL;
+  for (size_t i = 0; i < 2 && value.type == VALUE_STRING; i++)
+    if (strcmp(others[i], value.string) == 0) return others[i];
+  return dtype ? dtype->name : NULL;
 }
 
 int config_products(const struct config *config, const struct value *slots, const char **out,
                     cugen_error *err) {
-  /* Only tensor cores know these types: tf32 is f32 rounded to 10 bits of fraction, and fp8 are
-     bytes that kernels take for floats. */
-  static const char *const others[] = {"tf32", "fp8"};
   struct value value;
   *out = NULL;
   if (!config->products.expr) return CUGEN_OK;
   int status = expr_eval(config->products.expr, slots, &value, err);
   if (status) return config_prefix(err, config->products.line, "products"), status;
-  const char *word = value.type == VALUE_STRING ? value.string : "";
-  const struct dtype *dtype = dtype_find(word);
-  if (dtype) *out = dtype->name;
-  for (size_t i = 0; i < 2; i++)
-    if (strcmp(others[i], word) == 0) *out = others[i];
+  *out = product_type(value);
   if (*out) return CUGEN_OK;
   struct text text = {0};
   value_print(value, &text);

@@ -34,6 +34,12 @@ struct fit {
 
 /* ---- One expression ------------------------------------------------------------------------- */
 
+static bool fit_reads_tunable(const struct fit *f, const struct expr *expr) {
+  size_t count;
+  const int *slots = expr_slots(expr, &count);
+  return count && slots[count - 1] >= f->config->first_tunable;
+}
+
 /* Evaluates the expression with another value of a size. */
 static bool fit_value(struct fit *f, const struct expr *expr, size_t size, int64_t value,
                       int64_t *out) {
@@ -93,9 +99,8 @@ enum fit_step {
 /* Returns whether a size was solved. */
 static bool fit_dimension(struct fit *f, const struct expr *expr, int64_t want,
                           enum fit_step step) {
-  size_t all = 0, unknown = 0, which = 0, last = 0, count;
-  const int *slots = expr_slots(expr, &count);
-  if (count && slots[count - 1] >= f->config->first_tunable) return false;
+  size_t all = 0, unknown = 0, which = 0, last = 0;
+  if (fit_reads_tunable(f, expr)) return false;
   for (size_t i = 0; i < f->config->problem_count; i++) {
     if (!config_is_size(f->config, i) || !fit_depends(f, expr, i)) continue;
     all++;
@@ -117,6 +122,13 @@ static bool fit_pass(struct fit *f, enum fit_step step) {
       found = fit_dimension(f, argument->shape[d], f->arrays[i].shape[d], step) || found;
   }
   return found;
+}
+
+static void fit_sizes(struct fit *f) {
+  memcpy(f->solved, f->fixed, f->config->problem_count * sizeof *f->solved);
+  fit_pass(f, FIT_ALONE);
+  fit_pass(f, FIT_KEEP);
+  while (fit_pass(f, FIT_REST)) continue;
 }
 
 /* ---- Comparing ------------------------------------------------------------------------------ */
@@ -259,30 +271,30 @@ static uint64_t fit_count(struct fit *f) {
   return count;
 }
 
-/* Tries the combinations; the parameter declared last changes first. */
+/* Sets the slots to a combination; the parameter declared last changes first. */
+static void fit_combine(struct fit *f, uint64_t number) {
+  memcpy(f->slots, f->base, (config_slot_count(f->config, NULL) + 1) * sizeof *f->slots);
+  for (size_t i = f->config->problem_count; i-- > 0;) {
+    const struct config_problem *p = &f->config->problems[i];
+    if (!f->tried[i]) continue;
+    f->slots[(size_t)f->config->first_problem + i] = p->values[number % p->value_count];
+    number /= p->value_count;
+  }
+}
+
 static int fit_search(struct fit *f, struct text *out, cugen_error *err) {
-  const size_t problems = f->config->problem_count;
   const uint64_t count = fit_count(f);
   if (count > MOST_COMBINATIONS)
     return error_set(err, CUGEN_ERROR_USAGE,
                      "kernel \"%s\": the arrays could be of more than %d combinations of its "
                      "parameters: set some of them when the kernel is opened",
                      f->config->name, MOST_COMBINATIONS);
-  for (uint64_t combination = 0; combination < count; combination++) {
-    uint64_t number = combination;
-    memcpy(f->slots, f->base, (config_slot_count(f->config, NULL) + 1) * sizeof *f->slots);
-    for (size_t i = problems; i-- > 0;) {
-      const struct config_problem *p = &f->config->problems[i];
-      if (!f->tried[i]) continue;
-      f->slots[(size_t)f->config->first_problem + i] = p->values[number % p->value_count];
-      number /= p->value_count;
-    }
-    memcpy(f->solved, f->fixed, problems * sizeof *f->solved);
-    fit_pass(f, FIT_ALONE);
-    fit_pass(f, FIT_KEEP);
-    while (fit_pass(f, FIT_REST)) continue;
+  for (uint64_t i = 0; i < count; i++) {
+    fit_combine(f, i);
+    fit_sizes(f);
     if (!fit_matches(f)) continue;
-    const struct problem found = {.values = f->slots + f->config->first_problem, .count = problems};
+    const struct problem found = {.values = f->slots + f->config->first_problem,
+                                  .count = f->config->problem_count};
     problem_print(f->config, &found, out);
     return out->failed ? error_memory(err) : CUGEN_OK;
   }

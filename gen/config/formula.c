@@ -46,6 +46,20 @@ static void formula_add_parameter(struct build *build, struct config_formula *fo
   formula->parameters[formula->parameter_count++] = name;
 }
 
+static void formula_read_head(struct build *build, struct config_formula *formula,
+                              const char *head) {
+  const char *example = config_keywords[KEYWORD_formula].example;
+  formula->name = read_head_name(build, &head);
+  if (*head++ != '(')
+    build_fail(build, "formula \"%s\" has no parameters: %s", formula->name, example);
+  scope_add(build, (struct scope_name){.name = formula->name, .role = ROLE_FORMULA, .slot = -1});
+  do formula_add_parameter(build, formula, read_head_name(build, &head));
+  while (*head++ == ',');
+  if (head[-1] != ')' || *formula_skip_blanks(head))
+    build_fail(build, "the parameters of formula \"%s\" end with a \")\": %s", formula->name,
+               example);
+}
+
 /* ---- The body ------------------------------------------------------------------------------- */
 
 static int find_parameter(const struct config_formula *formula, const char *name) {
@@ -196,17 +210,9 @@ static void check_formula(struct build *build, const struct config_formula *form
 /* ---- Formulas ------------------------------------------------------------------------------- */
 
 void read_formula(struct build *build, const struct item *item, void *context) {
-  const char *head = item->name, *example = config_keywords[KEYWORD_formula].example;
   struct config_formula *out = context;
   *out = (struct config_formula){.line = build->line};
-  out->name = read_head_name(build, &head);
-  if (*head++ != '(') build_fail(build, "formula \"%s\" has no parameters: %s", out->name, example);
-  scope_add(build, (struct scope_name){.name = out->name, .role = ROLE_FORMULA, .slot = -1});
-  do formula_add_parameter(build, out, read_head_name(build, &head));
-  while (*head++ == ',');
-  if (head[-1] != ')' || *formula_skip_blanks(head))
-    build_fail(build, "the parameters of formula \"%s\" end with a \")\": %s", out->name, example);
-
+  formula_read_head(build, out, item->name);
   const char *what = build_text(build, "formula \"%s\"", out->name);
   struct reading r = {build, out};
   const struct expr_scope scope = {formula_find_symbol, formula_list_names, &r};

@@ -46,6 +46,19 @@ static int ask_count(const struct question *q, const struct access_array *array,
   return CUGEN_OK;
 }
 
+static int ask_least_pad(const struct question *q, const struct access_array *array, int64_t bytes,
+                         int64_t *out, cugen_error *err) {
+  struct access_count count;
+  struct layout row;
+  int status = layout_read("row", array->rank, &row, err);
+  if (!status) status = access_least_pad(&q->access, array, &row, bytes, out, &count, err);
+  if (!status && count.apart >= 0)
+    status =
+        error_set(err, CUGEN_ERROR_CONFIG, "no padding aligns the %d bytes of lane %d's access",
+                  count.bytes, count.apart);
+  return status;
+}
+
 static int ask_shared(const struct question *q, const struct value *slots, int64_t bytes,
                       int64_t *out, cugen_error *err) {
   struct layout_array array;
@@ -55,16 +68,8 @@ static int ask_shared(const struct question *q, const struct value *slots, int64
   struct access_array accessed = {
       .map = &array.map, .shared = true, .rank = array.rank, .element_bytes = array.dtype->bytes};
   memcpy(accessed.shape, array.shape, sizeof accessed.shape);
-  if (q->function != FUNCTION_least_pad) return ask_count(q, &accessed, bytes, out, err);
-  struct access_count count;
-  struct layout row;
-  status = layout_read("row", array.rank, &row, err);
-  if (!status) status = access_least_pad(&q->access, &accessed, &row, bytes, out, &count, err);
-  if (!status && count.apart >= 0)
-    status =
-        error_set(err, CUGEN_ERROR_CONFIG, "no padding aligns the %d bytes of lane %d's access",
-                  count.bytes, count.apart);
-  return status;
+  return q->function == FUNCTION_least_pad ? ask_least_pad(q, &accessed, bytes, out, err)
+                                           : ask_count(q, &accessed, bytes, out, err);
 }
 
 static int ask_argument(const struct question *q, const struct value *slots, int64_t bytes,

@@ -10,7 +10,8 @@
 
 void read_tunable(struct build *build, const struct item *item, void *context) {
   struct config_tunable *out = context;
-  int slot = build->config->first_tunable; /* tunables are added in the order of their slots */
+  /* Tunables are added in the order of their slots. */
+  int slot = build->config->first_tunable;
   for (size_t i = 0; i < build->name_count; i++) slot += build->names[i].role == ROLE_TUNABLE;
   *out = (struct config_tunable){.name = build_copy(build, item->name, strlen(item->name)),
                                  .line = build->line};
@@ -125,6 +126,19 @@ static void implementation_read_parts(struct build *build, const struct list *li
     read_shared_arrays(build, list, (int)(out - build->implementation->launches));
 }
 
+static void check_launch_fields(struct build *build, const struct list *list) {
+  const char *names[LAUNCH_PARTS + 1];
+  size_t known = 0;
+  for (int i = 0; i < LAUNCH_PARTS; i++) names[known++] = config_keywords[launch_parts[i]].name;
+  if (list->count) names[known++] = ""; /* for positions in the list */
+  const char *odd = unknown_key(build, list->table, names, known);
+  if (odd)
+    build_fail_name(build, odd, names, known,
+                    "launch has no '%s': it has grid, block, shared, carveout, overlap, "
+                    "cooperative, steps, pass and entry",
+                    odd);
+}
+
 static void implementation_check_launch(struct build *build, const char *owner,
                                         const struct config_launch *launch) {
   const enum keyword_id lacks = !launch->grid[0] ? KEYWORD_grid : KEYWORD_block;
@@ -164,18 +178,7 @@ static void read_launch(struct build *build, const struct item *item, void *step
   launch->steps = steps;
   launch->line = build->line;
   const struct list parts = read_list(build, PLACE_LAUNCH, "launch");
-
-  const char *names[LAUNCH_PARTS + 1];
-  size_t known = 0;
-  for (int i = 0; i < LAUNCH_PARTS; i++) names[known++] = config_keywords[launch_parts[i]].name;
-  if (parts.count) names[known++] = ""; /* for positions in the list */
-  const char *odd = unknown_key(build, parts.table, names, known);
-  if (odd)
-    build_fail_name(build, odd, names, known,
-                    "launch has no '%s': it has grid, block, shared, carveout, overlap, "
-                    "cooperative, steps, pass and entry",
-                    odd);
-
+  check_launch_fields(build, &parts);
   implementation_read_parts(build, &parts, launch);
   implementation_check_launch(build, "launch", launch);
 }

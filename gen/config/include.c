@@ -45,6 +45,12 @@ static int refuse_cycle(lua_State *L, struct includes *includes, const struct in
   return include_give_up(L, includes);
 }
 
+/* Explains Lua's message for a comma behind a statement, which does not mention the comma. */
+static void explain_comma(cugen_error *err) {
+  if (strstr(err->message, "near ','"))
+    error_append(err, "; no comma stands between the declarations of an included file");
+}
+
 /* ---- Files ---------------------------------------------------------------------------------- */
 
 /* Finds the file and reads its text into *content. Returns NULL with includes->error set on
@@ -68,6 +74,15 @@ static struct included_file *include_find_wanted(struct includes *includes,
   return file;
 }
 
+/* Pushes the chunk of the file, whose environment is on top of the stack. */
+static int include_load(lua_State *L, struct includes *includes, const struct included_file *file,
+                        const struct text *content) {
+  int status = sandbox_load(includes->sandbox, file->path, text_get(content), content->length,
+                            lua_gettop(L), CUGEN_ERROR_CONFIG, &includes->error);
+  if (status) explain_comma(&includes->error);
+  return status;
+}
+
 /* Pushes the chunk of the file that is named at stack index 1. Nothing in this function raises a
    Lua error while it holds memory. */
 static struct included_file *push_file(lua_State *L, struct includes *includes) {
@@ -78,14 +93,8 @@ static struct included_file *push_file(lua_State *L, struct includes *includes) 
   sandbox_push_environment(L);
   struct included_file *file = include_find_wanted(includes, &wanted, &content);
   if (!file) include_place_error(L, includes);
-  bool failed = !file;
-  if (file && !include_is_open(includes, file)) {
-    failed = sandbox_load(includes->sandbox, file->path, text_get(&content), content.length,
-                          lua_gettop(L), CUGEN_ERROR_CONFIG, &includes->error);
-    if (failed && strstr(includes->error.message, "near ','"))
-      error_append(&includes->error,
-                   "; no comma stands between the declarations of an included file");
-  }
+  bool failed =
+      !file || (!include_is_open(includes, file) && include_load(L, includes, file, &content));
   text_free(&content);
   if (failed) include_give_up(L, includes);
   if (include_is_open(includes, file)) refuse_cycle(L, includes, file);

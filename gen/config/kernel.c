@@ -102,6 +102,14 @@ static void read_shared(struct build *build, const struct list *list) {
 
 /* ---- Arguments ------------------------------------------------------------------------------ */
 
+static void check_arguments(struct build *build) {
+  const struct config *config = build->config;
+  for (size_t i = 0; i < config->argument_count; i++)
+    if (config_has_result(config->arguments[i].kind)) return;
+  build_fail(build, "kernel \"%s\" has no output: %s", config->name,
+             config_keywords[KEYWORD_output].example);
+}
+
 static void kernel_read_arguments(struct build *build, const struct list *list) {
   struct config *config = build->config;
   size_t count = 0;
@@ -115,11 +123,7 @@ static void kernel_read_arguments(struct build *build, const struct list *list) 
   for (size_t i = 0; i < list->count; i++)
     if (is_argument(list->items[i].declaration->keyword->id))
       note_item(build, list, &list->items[i], read_argument, &arguments[config->argument_count++]);
-  size_t i = 0;
-  while (i < config->argument_count && !config_has_result(arguments[i].kind)) i++;
-  if (i == config->argument_count)
-    build_fail(build, "kernel \"%s\" has no output: %s", config->name,
-               config_keywords[KEYWORD_output].example);
+  check_arguments(build);
   scope_check_generated(build);
 }
 
@@ -261,6 +265,19 @@ static void kernel_read_body(struct build *build) {
   config->facts = build->facts;
 }
 
+/* Kernel names appear in file names and on command lines, so their characters are restricted. */
+static void read_kernel_name(struct build *build, const char *name) {
+  for (const char *c = name; *c; c++)
+    if ((unsigned char)*c >= 128 || (!isalnum((unsigned char)*c) && !strchr("_-.", *c)) ||
+        c - name >= 64)
+      build_fail(build,
+                 "'%.80s' cannot name a kernel: letters, digits, '_', '-' and '.' can, 64 at most",
+                 name);
+  if (!isalnum((unsigned char)*name))
+    build_fail(build, "'%s' cannot name a kernel: it begins with a letter or a digit", name);
+  build->config->name = build_copy(build, name, strlen(name));
+}
+
 /* Marks the declaration on top of the stack and those within it as attached, `levels` levels in
    all. */
 static void kernel_attach(struct build *build, int levels) {
@@ -325,20 +342,8 @@ void read_kernel(struct build *build, void *context) {
   kernel_find_kernel(build, all);
   kernel_attach(build, 5); /* the levels: kernel, implementation, loop, launch, grid */
   check_attached(build, all);
-
-  /* Kernel names appear in file names and on command lines, so their characters are restricted. */
   declarations_push_name(L, kernel);
-  const char *name = lua_tostring(L, -1);
-  for (const char *c = name; *c; c++)
-    if ((unsigned char)*c >= 128 || (!isalnum((unsigned char)*c) && !strchr("_-.", *c)) ||
-        c - name >= 64)
-      build_fail(build,
-                 "'%.80s' cannot name a kernel: letters, digits, '_', '-' and '.' can, 64 at most",
-                 name);
-  if (!isalnum((unsigned char)*name))
-    build_fail(build, "'%s' cannot name a kernel: it begins with a letter or a digit", name);
-  build->config->name = build_copy(build, name, strlen(name));
-
+  read_kernel_name(build, lua_tostring(L, -1));
   declarations_push_value(L, kernel);
   kernel_read_body(build);
 }

@@ -69,7 +69,19 @@ static const char *next_key(lua_State *L, const char *last) {
   return least;
 }
 
-/* Reads { "NAME=value", NAME = "expression" }; the macros of expressions are sorted by name. */
+/* Reads NAME = "expression" pairs, sorted by name. */
+static void read_macros(struct build *build, int table, struct config_options *out) {
+  struct config_macro *macros = build_array(build, MOST_ITEMS, sizeof *macros);
+  out->macros = macros;
+  for (const char *key = ""; out->macro_count < MOST_ITEMS && (key = next_key(build->L, key));) {
+    struct config_macro *macro = &macros[out->macro_count++];
+    macro->name = build_copy(build, key, strlen(key));
+    check_define(build, macro->name);
+    macro->expr =
+        read_field_expr(build, table, macro->name, build_text(build, "define %s", macro->name));
+  }
+}
+
 static void read_defines(struct build *build, struct config_options *out) {
   lua_State *L = build->L;
   const int table = lua_gettop(L);
@@ -84,15 +96,7 @@ static void read_defines(struct build *build, struct config_options *out) {
         MOST_ITEMS);
   struct config_spelling *defines = build_array(build, (size_t)length, sizeof *defines);
   out->defines = defines;
-  struct config_macro *macros = build_array(build, MOST_ITEMS, sizeof *macros);
-  out->macros = macros;
-  for (const char *key = ""; out->macro_count < MOST_ITEMS && (key = next_key(L, key));) {
-    struct config_macro *macro = &macros[out->macro_count++];
-    macro->name = build_copy(build, key, strlen(key));
-    check_define(build, macro->name);
-    macro->expr =
-        read_field_expr(build, table, macro->name, build_text(build, "define %s", macro->name));
-  }
+  read_macros(build, table, out);
   for (int i = 0; i < length; i++) {
     lua_rawgeti(L, table, i + 1);
     defines[out->define_count++] = read_spelling(build, "define");

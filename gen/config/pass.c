@@ -60,17 +60,19 @@ static _Noreturn void no_argument(struct build *build, const char *name) {
                   name, name);
 }
 
+static bool is_word_tunable(const struct config_tunable *tunable) {
+  size_t i = 0;
+  while (i < tunable->value_count && tunable->values[i].type != VALUE_STRING) i++;
+  return i < tunable->value_count;
+}
+
 /* Returns whether the name is a size, or a tunable without a word among its values: such a value
    cannot be the name of an argument. */
 static bool pass_is_number(const struct build *build, const char *name) {
   const struct config_implementation *implementation = build->implementation;
-  for (size_t i = 0; i < implementation->tunable_count; i++) {
-    const struct config_tunable *tunable = &implementation->tunables[i];
-    size_t word = 0;
-    if (strcmp(tunable->name, name) != 0) continue;
-    while (word < tunable->value_count && tunable->values[word].type != VALUE_STRING) word++;
-    return word == tunable->value_count;
-  }
+  for (size_t i = 0; i < implementation->tunable_count; i++)
+    if (strcmp(implementation->tunables[i].name, name) == 0)
+      return !is_word_tunable(&implementation->tunables[i]);
   const struct config_problem *problem = config_find_problem(build->config, name);
   return problem && config_is_size(build->config, (size_t)(problem - build->config->problems));
 }
@@ -192,23 +194,26 @@ static int check_passed(const struct passing *p, const struct kernel_argument *a
   return CUGEN_OK;
 }
 
+static int passed_value(const struct passing *p, const struct kernel_argument *argument,
+                        struct value *out) {
+  int status = expr_eval(p->parameter->value, p->slots, out, p->err);
+  if (status) return config_prefix(p->err, p->launch->line, "value in pass"), status;
+  if (out->type == VALUE_BOOL) *out = value_int(out->boolean);
+  if (value_is_number(out)) return CUGEN_OK;
+  return pass_fail(p, "the value of '%s' is no number", argument->name);
+}
+
+/* The struct kernel_spec lacks the values of the implementation's own scalars, so the launch
+   carries them. */
 static int evaluate_parameter(const struct passing *p, struct kernel_parameter *out) {
   *out = (struct kernel_parameter){.value = {.type = VALUE_NIL}};
   int status = passed_argument(p, &out->argument);
   const struct kernel_argument *argument = &p->arguments[out->argument];
   if (!status) status = check_passed(p, argument);
   if (status) return status;
-  if (!p->parameter->value) {
-    /* The struct kernel_spec lacks the values of the implementation's own scalars, so the launch
-       carries them. */
-    if (out->argument >= p->config->argument_count) out->value = argument->value;
-    return CUGEN_OK;
-  }
-  status = expr_eval(p->parameter->value, p->slots, &out->value, p->err);
-  if (status) return config_prefix(p->err, p->launch->line, "value in pass"), status;
-  if (out->value.type == VALUE_BOOL) out->value = value_int(out->value.boolean);
-  if (out->value.type == VALUE_INT || out->value.type == VALUE_FLOAT) return CUGEN_OK;
-  return pass_fail(p, "the value of '%s' is no number", argument->name);
+  if (p->parameter->value) return passed_value(p, argument, &out->value);
+  if (out->argument >= p->config->argument_count) out->value = argument->value;
+  return CUGEN_OK;
 }
 
 int config_pass(const struct config *config, const struct config_implementation *implementation,

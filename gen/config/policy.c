@@ -37,6 +37,22 @@ static void policy_read_distance(struct build *build, int table, enum policy_kin
 
 /* ---- buckets { M = { 64, 256 } } ------------------------------------------------------------ */
 
+static void check_bound(struct build *build, const struct config_problem *problem,
+                        struct value value, int64_t before) {
+  size_t i = 0;
+  while (i < problem->value_count && !value_equal(problem->values[i], value)) i++;
+  if (value.type != VALUE_INT || value.integer < 1)
+    build_fail(build,
+               "policy gives problem \"%s\" the bound %s: bounds are whole numbers from 1 up",
+               problem->name, build_value(build, value));
+  if (value.integer <= before)
+    build_fail(build, "policy gives problem \"%s\" the bound %lld after %lld: bounds rise",
+               problem->name, (long long)value.integer, (long long)before);
+  if (problem->listed && i == problem->value_count)
+    build_fail(build, "policy gives problem \"%s\" the bound %lld, which is not in its list at %s",
+               problem->name, (long long)value.integer, build_line(build, problem->line));
+}
+
 /* Reads the list on top of the stack. */
 static void read_bucket(struct build *build, size_t index) {
   const struct config_problem *problem = &build->config->problems[index];
@@ -52,22 +68,8 @@ static void read_bucket(struct build *build, size_t index) {
   out->problem = index;
   out->bounds = build_array(build, out->count, sizeof *out->bounds);
   for (size_t i = 0; i < out->count; i++) {
-    const struct value bound = values[i];
-    const int64_t before = i ? out->bounds[i - 1] : 0;
-    size_t listed = 0;
-    while (listed < problem->value_count && !value_equal(problem->values[listed], bound)) listed++;
-    if (bound.type != VALUE_INT || bound.integer < 1)
-      build_fail(build,
-                 "policy gives problem \"%s\" the bound %s: bounds are whole numbers from 1 up",
-                 problem->name, build_value(build, bound));
-    if (bound.integer <= before)
-      build_fail(build, "policy gives problem \"%s\" the bound %lld after %lld: bounds rise",
-                 problem->name, (long long)bound.integer, (long long)before);
-    if (problem->listed && listed == problem->value_count)
-      build_fail(build,
-                 "policy gives problem \"%s\" the bound %lld, which is not in its list at %s",
-                 problem->name, (long long)bound.integer, build_line(build, problem->line));
-    out->bounds[i] = bound.integer;
+    check_bound(build, problem, values[i], i ? out->bounds[i - 1] : 0);
+    out->bounds[i] = values[i].integer;
   }
 }
 

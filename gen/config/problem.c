@@ -92,8 +92,23 @@ static int parse_value(const struct given *setting, struct value *out) {
   }
 }
 
-/* Replaces the value by the equal listed value, which the config owns. Lists the values if none is
-   equal. */
+/* Prints the listed values, and the one nearest to `word` if one is near. */
+static void print_choices(const struct config_problem *problem, const char *word,
+                          struct text *out) {
+  const char *words[64];
+  size_t count = 0;
+  text_addf(out, "%s is one of ", problem->name);
+  for (size_t i = 0; i < problem->value_count; i++) {
+    text_add(out, i ? ", " : "");
+    value_print(problem->values[i], out);
+    if (problem->values[i].type == VALUE_STRING && count < 64)
+      words[count++] = problem->values[i].string;
+  }
+  const char *nearest = text_nearest(word, words, count);
+  if (nearest) text_addf(out, "; nearest '%s'", nearest);
+}
+
+/* Replaces the value by the equal listed value, which the config owns. */
 static int find_listed(const struct given *setting, struct value *value) {
   const struct config_problem *problem = setting->problem;
   for (size_t i = 0; i < problem->value_count; i++) {
@@ -102,17 +117,7 @@ static int find_listed(const struct given *setting, struct value *value) {
     return CUGEN_OK;
   }
   struct text choices = {0};
-  const char *words[64];
-  size_t count = 0;
-  text_addf(&choices, "%s is one of ", problem->name);
-  for (size_t i = 0; i < problem->value_count; i++) {
-    text_add(&choices, i ? ", " : "");
-    value_print(problem->values[i], &choices);
-    if (problem->values[i].type == VALUE_STRING && count < 64)
-      words[count++] = problem->values[i].string;
-  }
-  const char *nearest = text_nearest(setting->text, words, count);
-  if (nearest) text_addf(&choices, "; nearest '%s'", nearest);
+  print_choices(problem, setting->text, &choices);
   int status =
       choices.failed ? error_memory(setting->err) : problem_refuse(setting, text_get(&choices));
   text_free(&choices);
@@ -135,6 +140,14 @@ static int set_value(const struct given *setting, struct problem *out) {
 static bool is_nearer(const char *name, const char *known, const char *best) {
   const char *const names[] = {best ? best : "", known};
   return text_nearest(name, names, 2) == known;
+}
+
+static const struct config_problem *nearest_problem(const struct config *config, const char *name) {
+  const struct config_problem *best = NULL;
+  for (size_t i = 0; i < config->problem_count; i++)
+    if (is_nearer(name, config->problems[i].name, best ? best->name : NULL))
+      best = &config->problems[i];
+  return best;
 }
 
 /* Returns the tunable nearest to the name, and the first implementation that has it. */
@@ -176,10 +189,7 @@ static int say_tunable(const struct config_tunable *tunable, const char *owner, 
 static int unknown_problem(const struct config *config, const char *whole, const char *name,
                            const char *text, cugen_error *err) {
   const struct config_implementation *owner = NULL;
-  const struct config_problem *problem = NULL;
-  for (size_t i = 0; i < config->problem_count; i++)
-    if (is_nearer(name, config->problems[i].name, problem ? problem->name : NULL))
-      problem = &config->problems[i];
+  const struct config_problem *problem = nearest_problem(config, name);
   const struct config_tunable *tunable = nearest_tunable(config, name, &owner);
   const bool exact = tunable && strcmp(tunable->name, name) == 0;
   error_set(err, CUGEN_ERROR_USAGE, "setting '%s': kernel \"%s\" has no problem '%s'", whole,
@@ -199,24 +209,28 @@ static int unknown_problem(const struct config *config, const char *whole, const
   return CUGEN_ERROR_USAGE;
 }
 
-/* Applies all settings, and reports every wrong name and value, a line each. */
-static int apply_settings(const struct config *config, const char *const *settings, size_t count,
-                          struct problem *out, cugen_error *err) {
-  /* Copies the settings, with a NUL in place of "=" and behind each setting. The text must not grow
-     later, because values point into it. */
+/* Copies all settings into `strings`, with a NUL in place of "=" and behind each setting. The text
+   must not grow later, because values point into it. */
+static int copy_settings(const char *const *settings, size_t count, struct text *strings,
+                         cugen_error *err) {
   for (size_t i = 0; i < count; i++) {
     const char *equals = strchr(settings[i], '=');
     if (!equals || equals == settings[i])
       return error_set(err, CUGEN_ERROR_USAGE, "setting '%s' is not of the form name=value",
                        settings[i]);
-    text_add_n(&out->strings, settings[i], (size_t)(equals - settings[i]));
-    text_add_char(&out->strings, '\0');
-    text_add_n(&out->strings, equals + 1, strlen(equals + 1) + 1);
+    text_add_n(strings, settings[i], (size_t)(equals - settings[i]));
+    text_add_char(strings, '\0');
+    text_add_n(strings, equals + 1, strlen(equals + 1) + 1);
   }
-  if (out->strings.failed) return error_memory(err);
+  return strings->failed ? error_memory(err) : CUGEN_OK;
+}
 
+/* Applies all settings, and reports every wrong name and value, a line each. */
+static int apply_settings(const struct config *config, const char *const *settings, size_t count,
+                          struct problem *out, cugen_error *err) {
+  int status = copy_settings(settings, count, &out->strings, err);
+  if (status) return status;
   const char *at = text_get(&out->strings);
-  int status = CUGEN_OK;
   for (size_t i = 0; i < count && (!status || status == CUGEN_ERROR_USAGE); i++) {
     const char *name = at, *text = name + strlen(name) + 1;
     cugen_error wrong;

@@ -443,6 +443,16 @@ static int compare_values(const void *left, const void *right) {
   return 0;
 }
 
+static void check_doubles(struct build *build, const char *what, const struct value *values,
+                          size_t count) {
+  struct value *sorted = build_array(build, count, sizeof *sorted);
+  memcpy(sorted, values, count * sizeof *sorted);
+  qsort(sorted, count, sizeof *sorted, compare_values);
+  for (size_t i = 1; i < count; i++)
+    if (compare_values(&sorted[i - 1], &sorted[i]) == 0)
+      build_fail(build, "%s has the value %s twice", what, build_value(build, sorted[i]));
+}
+
 void read_values(struct build *build, const char *what, const struct value **out, size_t *count) {
   lua_State *L = build->L;
   if (lua_type(L, -1) != LUA_TTABLE)
@@ -461,11 +471,5 @@ void read_values(struct build *build, const char *what, const struct value **out
   }
   *out = values;
   *count = (size_t)length;
-
-  struct value *sorted = build_array(build, *count, sizeof *sorted);
-  memcpy(sorted, values, *count * sizeof *sorted);
-  qsort(sorted, *count, sizeof *sorted, compare_values);
-  for (size_t i = 1; i < *count; i++)
-    if (compare_values(&sorted[i - 1], &sorted[i]) == 0)
-      build_fail(build, "%s has the value %s twice", what, build_value(build, sorted[i]));
+  check_doubles(build, what, values, (size_t)length);
 }

@@ -19,34 +19,46 @@ const struct scope_name *scope_find(const struct build *build, const char *name)
 
 /* ---- Adding --------------------------------------------------------------------------------- */
 
-void scope_add(struct build *build, struct scope_name name) {
-  name.line = build->line;
-  if (!names_identifier(name.name))
+static void check_name(struct build *build, const struct scope_name *name) {
+  if (!names_identifier(name->name))
     build_fail(
         build,
         "'%.80s' cannot be a name: names have letters, digits and _, no digit first, at most "
         "64 characters",
-        name.name);
-  const char *refused = names_refused(name.name, name.role != ROLE_ARGUMENT);
+        name->name);
+  const char *refused = names_refused(name->name, name->role != ROLE_ARGUMENT);
   if (refused)
     build_fail(build,
                "'%s' cannot be a name: %s; take another one, such as 'my_%s' (a kernel that "
                "declares its own parameters may use any names)",
-               name.name, refused, name.name + strspn(name.name, "_"));
+               name->name, refused, name->name + strspn(name->name, "_"));
+}
+
+/* A scalar may share its name with the problem or tunable that it passes: scalar "M" {} passes
+   problem M. */
+static bool may_share(const struct scope_name *name, const struct scope_name *old) {
+  return name->role == ROLE_ARGUMENT && old->role != ROLE_ARGUMENT && name->slot >= 0 &&
+         old->slot == name->slot;
+}
+
+static void check_repeats(struct build *build, const struct scope_name *name) {
   for (size_t i = 0; i < build->name_count; i++) {
     struct scope_name *old = &build->names[i];
-    if (strcmp(old->name, name.name) != 0) continue;
-    /* A scalar may share its name with the problem or tunable that it passes: scalar "M" {} passes
-       problem M. */
-    const bool argument = name.role == ROLE_ARGUMENT;
-    if (!argument || old->role == ROLE_ARGUMENT || name.slot < 0 || old->slot != name.slot)
-      build_fail(build, "the name '%s' is taken by the %s at %s%s", name.name,
+    if (strcmp(old->name, name->name) != 0) continue;
+    if (!may_share(name, old))
+      build_fail(build, "the name '%s' is taken by the %s at %s%s", name->name,
                  role_names[old->role], build_line(build, old->line),
-                 argument && old->role == ROLE_TUNABLE
+                 name->role == ROLE_ARGUMENT && old->role == ROLE_TUNABLE
                      ? ": a scalar without a value passes it, one with a value needs another name"
                      : "");
     old->used = true;
   }
+}
+
+void scope_add(struct build *build, struct scope_name name) {
+  name.line = build->line;
+  check_name(build, &name);
+  check_repeats(build, &name);
   /* Charged because each name is compared with all others. */
   if (!arena_charge(build->arena, 1024)) build_memory(build);
   if (!ARRAY_ADD(build->names, build->name_count, name)) build_memory(build);

@@ -154,6 +154,23 @@ static int shared_evaluate_dtype(const struct shared_evaluation *e) {
   return status;
 }
 
+static int shared_evaluate_shape(const struct shared_evaluation *e) {
+  int status = CUGEN_OK;
+  for (int i = 0; i < e->declared->rank && !status; i++)
+    status = shared_evaluate_number(e, e->declared->shape[i], "extent", INT64_MAX / 2,
+                                    &e->out->shape[i]);
+  return status;
+}
+
+static int shared_evaluate_layout(const struct shared_evaluation *e) {
+  int status = config_layout_read(&e->declared->layout, e->slots, e->declared->rank,
+                                  &e->out->layout, e->err);
+  if (!status)
+    status =
+        layout_of_shape(&e->out->layout, e->out->shape, e->out->dtype->bytes, &e->out->map, e->err);
+  return shared_prefix(e, status, "layout");
+}
+
 int config_shared_array(const struct config_shared *array, const struct value *slots, bool layout,
                         struct layout_array *out, cugen_error *err) {
   const struct shared_evaluation e = {array, slots, out, err};
@@ -165,15 +182,8 @@ int config_shared_array(const struct config_shared *array, const struct value *s
   out->stages = 1;
   out->dynamic = false;
   int status = shared_evaluate_dtype(&e);
-  for (int d = 0; d < array->rank && !status; d++) {
-    out->shape[d] = 0;
-    status = shared_evaluate_number(&e, array->shape[d], "extent", INT64_MAX / 2, &out->shape[d]);
-  }
-  if (status || !layout) return status;
-  status = config_layout_read(&array->layout, slots, array->rank, &out->layout, err);
-  if (!status)
-    status = layout_of_shape(&out->layout, out->shape, out->dtype->bytes, &out->map, err);
-  return shared_prefix(&e, status, "layout");
+  if (!status) status = shared_evaluate_shape(&e);
+  return status || !layout ? status : shared_evaluate_layout(&e);
 }
 
 /* Totals are capped at this number of bytes, so that no sum overflows. */
@@ -239,6 +249,17 @@ shared_name_arrays(const struct config_implementation *implementation, int launc
   return first;
 }
 
+static int shared_refuse_total(const struct config_implementation *implementation, int launch,
+                               int64_t total, cugen_error *err) {
+  struct text names = {0};
+  const struct config_shared *first = shared_name_arrays(implementation, launch, &names);
+  int status =
+      config_fail(err, first->line, "%s have %s%lld bytes: a launch has less than 2^31",
+                  text_get(&names), total < SHARED_MOST ? "" : "more than ", (long long)total);
+  text_free(&names);
+  return status;
+}
+
 int config_shared_arrays(const struct config_implementation *implementation,
                          const struct value *slots, struct layout_array *out, cugen_error *err) {
   int64_t all = 0;
@@ -248,15 +269,10 @@ int config_shared_arrays(const struct config_implementation *implementation,
     int64_t total = all;
     bool dynamic = all_dynamic;
     status = shared_evaluate_group(implementation, (int)k, slots, out, &total, &dynamic, err);
+    if (!status && total > INT32_MAX)
+      return shared_refuse_total(implementation, (int)k, total, err);
     for (size_t i = 0; i < implementation->shared_count && !status; i++)
       if (shared_belongs(&implementation->shared[i], (int)k)) out[i].dynamic |= dynamic;
-    if (status || total <= INT32_MAX) continue;
-    struct text names = {0};
-    const struct config_shared *first = shared_name_arrays(implementation, (int)k, &names);
-    status =
-        config_fail(err, first->line, "%s have %s%lld bytes: a launch has less than 2^31",
-                    text_get(&names), total < SHARED_MOST ? "" : "more than ", (long long)total);
-    text_free(&names);
   }
   return status;
 }
@@ -284,6 +300,28 @@ void config_shared_reads(const struct config_implementation *implementation, int
 
 /* ---- The bytes of a launch ------------------------------------------------------------------ */
 
+/* Sets *out to a launch's bytes of dynamic shared memory: those of all of its arrays if they are
+   dynamic; else, if another launch makes the arrays of all launches dynamic, the bytes of these
+   arrays; else 0. */
+static int shared_bytes(const struct config_implementation *implementation, size_t launch,
+                        const struct value *slots, int64_t *out, cugen_error *err) {
+  struct layout_array arrays[CONFIG_MAX_SHARED];
+  int64_t all = 0;
+  bool all_dynamic = false, others = false;
+  int status = shared_evaluate_group(implementation, -1, slots, arrays, &all, &all_dynamic, err);
+  for (size_t i = 0; i < implementation->launch_count && !status; i++) {
+    const size_t k = (launch + i) % implementation->launch_count; /* the launch itself first */
+    bool dynamic = all_dynamic;
+    *out = all;
+    status = shared_evaluate_group(implementation, (int)k, slots, arrays, out, &dynamic, err);
+    if (dynamic && i == 0) return status;
+    others |= dynamic;
+    if (others || !all) break; /* without arrays of all launches the other launches do not matter */
+  }
+  *out = others ? all : 0;
+  return status;
+}
+
 /* A call in an expression that gives a launch's bytes of dynamic shared memory. The arena owns the
    struct. */
 struct shared_size {
@@ -292,27 +330,11 @@ struct shared_size {
   size_t launch;
 };
 
-/* Gives the bytes of all of the launch's arrays if they are dynamic; else, if another launch makes
-   the arrays of all launches dynamic, the bytes of these arrays; else 0. */
 static int shared_size_evaluate(const void *context, const struct value *slots, struct value *out,
                                 cugen_error *err) {
   const struct shared_size *size = context;
-  const struct config_implementation *implementation = size->implementation;
-  struct layout_array arrays[CONFIG_MAX_SHARED];
-  int64_t all = 0, bytes = 0;
-  bool all_dynamic = false, own = false, others = false;
-  int status = shared_evaluate_group(implementation, -1, slots, arrays, &all, &all_dynamic, err);
-  for (size_t i = 0; i < implementation->launch_count && !status; i++) {
-    /* The launch itself comes first. */
-    const size_t k = (size->launch + i) % implementation->launch_count;
-    bool dynamic = all_dynamic;
-    bytes = all;
-    status = shared_evaluate_group(implementation, (int)k, slots, arrays, &bytes, &dynamic, err);
-    own = dynamic && i == 0;
-    others |= dynamic;
-    if (others || !all) break; /* without arrays of all launches the other launches do not matter */
-  }
-  if (!own) bytes = others ? all : 0;
+  int64_t bytes = 0;
+  int status = shared_bytes(size->implementation, size->launch, slots, &bytes, err);
   *out = value_int(bytes);
   return status;
 }

@@ -26,6 +26,18 @@ static bool is_designator(const char *name) {
   return length && !name[length] && !strchr("0123456789.[]", *name);
 }
 
+/* Reads the name of field number `count` into *out, even a wrong name. */
+static void read_field_name(struct build *build, const struct config_argument *argument, int count,
+                            const char *what, const char **out) {
+  lua_rawgeti(build->L, -1, 1);
+  const char *name = *out = read_string(build, what);
+  lua_pop(build->L, 1);
+  if (!is_designator(name)) build_fail(build, "%s: '%.80s' is no name of a field", what, name);
+  for (int i = 0; i < count; i++)
+    if (strcmp(argument->fields[i].name, name) == 0)
+      build_fail(build, "%s: there are two fields '%s'", what, name);
+}
+
 static const struct dtype *read_field_type(struct build *build, int table, const char *what) {
   if (!push_field(build, table, "dtype"))
     build_fail(build,
@@ -39,6 +51,18 @@ static const struct dtype *read_field_type(struct build *build, int table, const
     build_fail_name(build, name, dtype_names, DTYPE_COUNT, "%s: '%s' is no dtype of a field", what,
                     name);
   return dtype;
+}
+
+/* A field without a value has the value of the problem, shared tunable or derived name that has the
+   field's name. */
+static const struct expr *read_field_value(struct build *build, int table, const char *what,
+                                           const char *name) {
+  const struct expr *value = read_field_expr(build, table, "value", what);
+  struct expr *expr;
+  if (value) return value;
+  if (scope_parse(build, name, &expr))
+    build_fail(build, "%s has no value, and no problem size or shared tunable has its name", what);
+  return keep_expr(build, expr, name);
 }
 
 /* Reads the name of a buffer that is declared before the struct. */
@@ -89,16 +113,7 @@ static void read_field_content(struct build *build, const char *what, struct con
   const struct config_argument *buffer = &build->config->arguments[field->buffer];
   if (pitch && buffer->rank <= 1)
     build_fail(build, "%s is the pitch of \"%s\", which has one dimension", what, buffer->name);
-  if (pitch) return;
-
-  /* A field without a value has the value of the problem, shared tunable or derived name that has
-     the field's name. */
-  struct expr *expr;
-  field->value = read_field_expr(build, table, "value", what);
-  if (field->value) return;
-  if (scope_parse(build, field->name, &expr))
-    build_fail(build, "%s has no value, and no problem size or shared tunable has its name", what);
-  field->value = keep_expr(build, expr, field->name);
+  if (!pitch) field->value = read_field_value(build, table, what, field->name);
 }
 
 static void check_field(struct build *build, const char *what) {
@@ -121,6 +136,20 @@ static void check_field(struct build *build, const char *what) {
                what);
 }
 
+static int field_bytes(const struct config_field *field) {
+  return field->dtype ? field->dtype->bytes : (int)sizeof(void *);
+}
+
+/* Places the field at the next multiple of its size, as C does. */
+static void place_field(struct build *build, struct config_argument *argument,
+                        struct config_field *field) {
+  const int bytes = field_bytes(field);
+  field->offset = (argument->struct_bytes + bytes - 1) / bytes * bytes;
+  argument->struct_bytes = field->offset + bytes;
+  if (argument->struct_bytes > KERNEL_STRUCT_BYTES)
+    build_fail(build, "struct \"%s\" has more than %d bytes", argument->name, KERNEL_STRUCT_BYTES);
+}
+
 /* ---- Structs -------------------------------------------------------------------------------- */
 
 void read_struct_fields(struct build *build, void *object, const char *what) {
@@ -138,24 +167,10 @@ void read_struct_fields(struct build *build, void *object, const char *what) {
     const char *field = build_text(build, "field %d of \"%s\"", i + 1, argument->name);
     lua_rawgeti(build->L, -1, i + 1);
     check_field(build, field);
-
-    lua_rawgeti(build->L, -1, 1);
-    const char *name = fields[i].name = read_string(build, field);
-    lua_pop(build->L, 1);
-    if (!is_designator(name)) build_fail(build, "%s: '%.80s' is no name of a field", field, name);
-    for (int k = 0; k < i; k++)
-      if (strcmp(fields[k].name, name) == 0)
-        build_fail(build, "%s: there are two fields '%s'", field, name);
+    read_field_name(build, argument, i, field, &fields[i].name);
     read_field_content(build, field, &fields[i]);
-
-    /* As in C, the field lies at the next multiple of its size. */
-    const int bytes = fields[i].dtype ? fields[i].dtype->bytes : (int)sizeof(void *);
-    fields[i].offset = (argument->struct_bytes + bytes - 1) / bytes * bytes;
-    argument->struct_bytes = fields[i].offset + bytes;
-    if (argument->struct_bytes > KERNEL_STRUCT_BYTES)
-      build_fail(build, "struct \"%s\" has more than %d bytes", argument->name,
-                 KERNEL_STRUCT_BYTES);
-    if (bytes > align) align = bytes;
+    place_field(build, argument, &fields[i]);
+    if (field_bytes(&fields[i]) > align) align = field_bytes(&fields[i]);
     lua_pop(build->L, 1);
   }
   argument->struct_bytes = (argument->struct_bytes + align - 1) / align * align;

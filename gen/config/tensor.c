@@ -191,6 +191,20 @@ static int evaluate_into(const struct tensor_evaluation *e, const struct value *
   return status;
 }
 
+/* Cuts the outermost dimension into equal parts. */
+static int evaluate_parts(const struct tensor_evaluation *e, const struct value *slots) {
+  int64_t parts = 1;
+  int status = tensor_evaluate(e, e->tensor->parts, slots, &parts);
+  const int outermost = kernel_argument_dimension(e->argument, e->argument->rank - 1);
+  if (status) return status;
+  if (parts < 1 || e->argument->shape[outermost] % parts)
+    return tensor_fail(e, "parts are", parts, "1 or more, all equally long");
+  if (parts > 1 && e->argument->rank == 1)
+    return tensor_fail(e, "parts are", parts, "1 where there is one dimension");
+  e->argument->parts = parts;
+  return CUGEN_OK;
+}
+
 static int tensor_check_bytes(const struct tensor_evaluation *e) {
   const struct kernel_argument *argument = e->argument;
   const int contiguous = kernel_argument_dimension(argument, 0);
@@ -213,37 +227,40 @@ static int tensor_check_bytes(const struct tensor_evaluation *e) {
   return CUGEN_OK;
 }
 
-static int evaluate_tensor(const struct tensor_evaluation *e, const struct value *slots) {
-  struct kernel_argument *argument = e->argument;
-  int64_t parts = 1; /* of the outermost dimension */
-  bool wanted = !argument->absent;
-  int status = CUGEN_OK;
-  if (wanted && e->tensor->when) status = expr_eval_bool(e->tensor->when, slots, &wanted, e->err);
-  if (status) config_prefix(e->err, e->tensor->line, "tensor \"%s\": when", argument->name);
-  if (status || !wanted) return status;
+static int tensor_evaluate_when(const struct tensor_evaluation *e, const struct value *slots,
+                                bool *out) {
+  *out = !e->argument->absent;
+  if (!*out || !e->tensor->when) return CUGEN_OK;
+  int status = expr_eval_bool(e->tensor->when, slots, out, e->err);
+  if (status) config_prefix(e->err, e->tensor->line, "tensor \"%s\": when", e->argument->name);
+  return status;
+}
+
+static int check_strides(const struct tensor_evaluation *e) {
+  const struct kernel_argument *argument = e->argument;
   if (argument->map.count)
     return config_fail(e->err, e->tensor->line,
                        "tensor \"%s\": its layout is %s, and a tensor map needs an array with "
                        "strides, without tiles or a swizzle",
                        argument->name, argument->layout);
   const int64_t stride = argument->stride[kernel_argument_dimension(argument, 0)];
-  if (stride != 1) return tensor_fail(e, "its smallest stride is", stride, "1");
-  status = e->tensor->into ? evaluate_into(e, slots) : evaluate_box(e, slots);
-  if (!status) status = tensor_evaluate(e, e->tensor->parts, slots, &parts);
+  return stride == 1 ? CUGEN_OK : tensor_fail(e, "its smallest stride is", stride, "1");
+}
+
+static int evaluate_tensor(const struct tensor_evaluation *e, const struct value *slots) {
+  bool wanted = false;
+  int status = tensor_evaluate_when(e, slots, &wanted);
+  if (status || !wanted) return status;
+  status = check_strides(e);
+  if (!status) status = e->tensor->into ? evaluate_into(e, slots) : evaluate_box(e, slots);
+  if (!status) status = evaluate_parts(e, slots);
+  if (!status) status = tensor_check_bytes(e);
   if (status) return status;
-  const int outermost = kernel_argument_dimension(argument, argument->rank - 1);
-  if (parts < 1 || argument->shape[outermost] % parts)
-    return tensor_fail(e, "parts are", parts, "1 or more, all equally long");
-  if (parts > 1 && argument->rank == 1)
-    return tensor_fail(e, "parts are", parts, "1 where there is one dimension");
-  argument->parts = parts;
-  status = tensor_check_bytes(e);
-  if (status) return status;
-  if (argument->access != ACCESS_GLOBAL)
+  if (e->argument->access != ACCESS_GLOBAL)
     return config_fail(e->err, e->tensor->line,
                        "tensor \"%s\": its access is %s, and a tensor map needs global",
-                       argument->name, access_kind_names[argument->access]);
-  argument->access = ACCESS_TENSOR;
+                       e->argument->name, access_kind_names[e->argument->access]);
+  e->argument->access = ACCESS_TENSOR;
   return CUGEN_OK;
 }
 
