@@ -75,6 +75,11 @@ static int short_numbers(lua_State *L) {
 /* Returns whether the value at index -2 belongs before the value at -1. */
 typedef bool order(lua_State *L);
 
+static void charge_comparison(lua_State *L) {
+  bool strings = lua_type(L, -1) == LUA_TSTRING && lua_type(L, -2) == LUA_TSTRING;
+  sandbox_charge(L, strings ? 8 + lua_rawlen(L, -1) / 16 : 8);
+}
+
 static bool order_values(lua_State *L) {
   return lua_compare(L, -2, -1, LUA_OPLT);
 }
@@ -105,20 +110,22 @@ static bool order_keys(lua_State *L) {
   return a != b ? a < b : a <= 2 && order_values(L);
 }
 
+static bool element_before(lua_State *L, int table, lua_Integer a, lua_Integer b, order *before) {
+  lua_rawgeti(L, table, a);
+  lua_rawgeti(L, table, b);
+  charge_comparison(L);
+  bool result = before(L);
+  lua_pop(L, 2);
+  return result;
+}
+
 /* Merges the sorted from[low .. middle) and from[middle .. high) into to[low .. high). */
 static void library_merge(lua_State *L, int from, int to, lua_Integer low, lua_Integer middle,
                           lua_Integer high, order *before) {
   lua_Integer left = low, right = middle;
   for (lua_Integer i = low; i < high; i++) {
-    bool take_right = left == middle;
-    if (!take_right && right < high) {
-      lua_rawgeti(L, from, right);
-      lua_rawgeti(L, from, left);
-      const bool strings = lua_type(L, -1) == LUA_TSTRING && lua_type(L, -2) == LUA_TSTRING;
-      sandbox_charge(L, strings ? 8 + lua_rawlen(L, -1) / 16 : 8);
-      take_right = before(L);
-      lua_pop(L, 2);
-    }
+    bool take_right =
+        left == middle || (right < high && element_before(L, from, right, left, before));
     lua_rawgeti(L, from, take_right ? right++ : left++);
     lua_rawseti(L, to, i);
   }

@@ -93,24 +93,37 @@ static bool remember_name(struct sandbox *sandbox, const char *name) {
   return true;
 }
 
+/* Returns a chunk name whose shown form, followed by ":", begins the text; NULL: none does. */
+static const struct chunk_name *opening_name(const struct sandbox *sandbox, const char *text) {
+  for (const struct chunk_name *n = sandbox->names; n; n = n->next) {
+    size_t length = strlen(n->shown);
+    if (strncmp(text, n->shown, length) == 0 && text[length] == ':') return n;
+  }
+  return NULL;
+}
+
+static const char *full_name(const struct sandbox *sandbox, const char *shown) {
+  for (const struct chunk_name *n = sandbox->names; n; n = n->next)
+    if (strcmp(n->shown, shown) == 0) return n->full;
+  return shown;
+}
+
 /* ---- Errors --------------------------------------------------------------------------------- */
 
-/* Sets the error to the message, and names the file in full. Lua's own messages begin with their
-   place: "FILE:3: unexpected symbol". */
+/* Sets the error from Lua's own message behind the chunk name: ":3: unexpected symbol". */
+static int set_named(const struct chunk_name *named, int status, const char *rest,
+                     cugen_error *err) {
+  error_set(err, status, "%s%s", named->full, rest);
+  if (err) error_place(err, named->full, atoi(rest + 1));
+  return status;
+}
+
 static int set_placed(struct sandbox *sandbox, int status, const char *what, cugen_error *err) {
-  for (const struct chunk_name *n = sandbox->names; n; n = n->next) {
-    const char *rest = what + strlen(n->shown);
-    if (strncmp(what, n->shown, strlen(n->shown)) != 0 || *rest != ':') continue;
-    error_set(err, status, "%s%s", n->full, rest);
-    if (err) error_place(err, n->full, atoi(rest + 1));
-    return status;
-  }
-  const struct limits *limits = &sandbox->limits;
-  if (!limits->where_line) return error_set(err, status, "%s", what);
-  const struct chunk_name *running = sandbox->names;
-  while (running && strcmp(running->shown, limits->where_file) != 0) running = running->next;
-  return error_set_at(err, status, running ? running->full : limits->where_file, limits->where_line,
-                      "%s", what);
+  const struct chunk_name *named = opening_name(sandbox, what);
+  if (named) return set_named(named, status, what + strlen(named->shown), err);
+  if (!sandbox->limits.where_line) return error_set(err, status, "%s", what);
+  return error_set_at(err, status, full_name(sandbox, sandbox->limits.where_file),
+                      sandbox->limits.where_line, "%s", what);
 }
 
 static int PRINTF_LIKE(4, 5)
@@ -133,28 +146,34 @@ static bool is_memory_error(const struct sandbox *sandbox, int lua_status) {
   return sandbox->limits.refusals && strcmp(message, "not enough memory") == 0;
 }
 
+static int set_memory(struct sandbox *sandbox, int status, cugen_error *err) {
+  if (!sandbox->limits.refusals) return error_memory(err);
+  return set_format(sandbox, status, err,
+                    "gave up: it takes more than %zu MiB of memory, or %d MiB in one table or "
+                    "stack, or %d MiB in one string. Does a table, a string or a recursion grow "
+                    "without end?",
+                    (sandbox->limits.memory + (1 << 20) - 1) >> 20, LARGEST_BLOCK >> 20,
+                    LARGEST_STRING >> 20);
+}
+
+static int set_instructions(struct sandbox *sandbox, int status, cugen_error *err) {
+  int64_t n = sandbox->limits.instructions;
+  bool millions = n % 1000000 == 0;
+  return set_format(sandbox, status, err, "gave up after %lld%s instructions: an endless loop?",
+                    (long long)(millions ? n / 1000000 : n), millions ? " million" : "");
+}
+
 /* Sets the error from the error value on top of the stack, and pops the value. */
 static int set_failure(struct sandbox *sandbox, int lua_status, int status, cugen_error *err) {
   lua_State *L = sandbox->L;
-  const int64_t n = sandbox->limits.instructions;
-  const bool millions = n % 1000000 == 0;
   int result;
   if (sandbox->limits.reason == REASON_INSTRUCTIONS)
-    result = set_format(sandbox, status, err, "gave up after %lld%s instructions: an endless loop?",
-                        (long long)(millions ? n / 1000000 : n), millions ? " million" : "");
+    result = set_instructions(sandbox, status, err);
   else if (sandbox->limits.reason == REASON_TIME || limits_out_of_time(&sandbox->limits))
     result = set_format(sandbox, status, err, "gave up after %g s of work: an endless loop?",
                         limits_seconds);
   else if (is_memory_error(sandbox, lua_status))
-    result =
-        !sandbox->limits.refusals
-            ? error_memory(err)
-            : set_format(sandbox, status, err,
-                         "gave up: it takes more than %zu MiB of memory, or %d MiB in one "
-                         "table or stack, or %d MiB in one string. Does a table, a string or a "
-                         "recursion grow without end?",
-                         (sandbox->limits.memory + (1 << 20) - 1) >> 20, LARGEST_BLOCK >> 20,
-                         LARGEST_STRING >> 20);
+    result = set_memory(sandbox, status, err);
   else if (lua_type(L, -1) == LUA_TSTRING)
     result = set_placed(sandbox, status, lua_tostring(L, -1), err);
   else

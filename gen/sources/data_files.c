@@ -31,6 +31,18 @@ static int next_piece(void *context, struct hash_piece *out) {
   return status;
 }
 
+static struct hash data_files_hash_data(const struct sources *sources, const char *name,
+                                        const char *from, struct text *path) {
+  struct hashing h = {.piece = malloc(PIECE)};
+  struct hash hash = {0};
+  cugen_error ignored;
+  int status = sources_data_open(sources, name, from, path, &h.data, &ignored);
+  if (!status && h.piece && hash_stream(next_piece, &h, &hash)) hash = (struct hash){0};
+  sources_data_close(&h.data);
+  free(h.piece);
+  return hash;
+}
+
 static void data_files_forget(struct data_file *file) {
   free(file->name);
   free(file->from);
@@ -81,15 +93,9 @@ static void data_files_remember(struct data_files *files, const char *name, cons
 struct hash data_file_hash(struct data_files *files, const struct sources *sources,
                            const char *name, const char *from) {
   struct data_file *known = data_files_find_known(files, name, from);
-  if (known && known->path && unchanged(known)) return known->hash;
-  struct hashing h = {.piece = malloc(PIECE)};
-  struct hash hash = {0};
   struct text path = {0};
-  cugen_error ignored;
-  int status = sources_data_open(sources, name, from, &path, &h.data, &ignored);
-  if (!status && h.piece && hash_stream(next_piece, &h, &hash)) hash = (struct hash){0};
-  sources_data_close(&h.data);
-  free(h.piece);
+  if (known && known->path && unchanged(known)) return known->hash;
+  const struct hash hash = data_files_hash_data(sources, name, from, &path);
   if (hash.hex[0]) data_files_remember(files, name, from, text_get(&path), hash);
   text_free(&path);
   return hash;

@@ -56,16 +56,24 @@ static void sources_take(struct search *search, const void *memory, size_t lengt
     text_add_n(search->content, memory, length);
 }
 
+/* Keeps the descriptor of an open file if the search has `data` and the file is not too large.
+   Returns whether the search owns the descriptor now. */
+static bool sources_take_descriptor(struct search *search, int fd) {
+  struct stat info;
+  if (!search->data || fd < 0 || fstat(fd, &info) || info.st_size < 0 ||
+      (uintmax_t)info.st_size > search->most)
+    return false;
+  *search->data = (struct source_data){fd, NULL, (size_t)info.st_size};
+  return true;
+}
+
 static void try_file(struct search *search, const char *path) {
   if (search->found || search->status) return;
   sources_note_place(search, path, "");
   int fd;
-  struct stat info;
   const enum file_kind kind = file_open(path, search->roots, &fd);
   search->folder |= kind == FILE_FOLDER;
-  const bool taken = search->data && fd >= 0 && !fstat(fd, &info) && info.st_size >= 0 &&
-                     (uintmax_t)info.st_size <= search->most;
-  if (taken) *search->data = (struct source_data){fd, NULL, (size_t)info.st_size};
+  const bool taken = sources_take_descriptor(search, fd);
   if (fd >= 0 && !taken) close(fd);
   if (kind == FILE_MISSING || kind == FILE_FOLDER) return;
   if (!taken)
@@ -115,6 +123,16 @@ static void try_shipped(struct search *search, const char *folder, const char *n
   text_free(&path);
 }
 
+/* Skips the byte order mark with which some editors begin files, but not in data files. */
+static void skip_mark(const struct search *search) {
+  static const char mark[] = "\xef\xbb\xbf";
+  struct text *content = search->content;
+  if (search->most == SIZE_DATA || content->length < 3 || memcmp(content->data, mark, 3) != 0)
+    return;
+  memmove(content->data, content->data + 3, content->length - 2); /* moves the closing zero, too */
+  content->length -= 3;
+}
+
 /* Restricts the search to the folders of the config and template_dir, which may be NULL. */
 static void search_in_tree(struct search *search, const char *config, const char *template_dir) {
   if (config) path_folder(config, &search->tree);
@@ -128,18 +146,10 @@ static void search_free(struct search *search) {
   text_free(&search->tree);
 }
 
-/* Ends the search. Skips the byte order mark with which some editors begin files, but not in data
-   files. */
 static int search_end(struct search *search) {
-  static const char mark[] = "\xef\xbb\xbf";
-  struct text *content = search->content;
-  if (!search->status && (search->looked.failed || search->path->failed || content->failed))
+  if (!search->status && (search->looked.failed || search->path->failed || search->content->failed))
     search->status = error_memory(search->err);
-  if (!search->status && search->found && search->most != SIZE_DATA && content->length >= 3 &&
-      memcmp(content->data, mark, 3) == 0) {
-    content->length -= 3;
-    memmove(content->data, content->data + 3, content->length + 1); /* with the closing zero */
-  }
+  if (!search->status && search->found) skip_mark(search);
   return search->status;
 }
 
@@ -182,6 +192,15 @@ static char *near_file(const char *folder, const char *name) {
   return NULL;
 }
 
+/* Like near_file, relative to the folder of the file `from`. */
+static char *near_beside(const char *from, const char *name) {
+  struct text folder = {0};
+  path_folder(from, &folder);
+  char *nearest = folder.failed ? NULL : near_file(text_get(&folder), name);
+  text_free(&folder);
+  return nearest;
+}
+
 /* ---- Configs -------------------------------------------------------------------------------- */
 
 /* Tries the name with .lua, and the name as given if that differs. The name with .lua comes first,
@@ -212,21 +231,37 @@ static size_t known_configs(const struct source_file *files, const char **out, s
   return count;
 }
 
-/* Suggests an existing file near to the name, or a known config with a near name; else says that
-   there is no such folder, or lists the known configs. */
-static int config_missing(const struct search *search, const char *config_dir, const char *name,
-                          const char *full_name) {
+static void list_known(const struct search *search) {
   enum { MOST = 64 };
   const char *known[MOST];
   size_t shipped, count = known_configs(search->files, known, MOST, &shipped);
+  for (size_t i = 0; i < count; i++) {
+    const char *before = i == 0 && shipped ? "; shipped are: "
+                         : i == shipped    ? "; in memory are: "
+                                           : ", ";
+    error_append(search->err, "%s%.*s", before, (int)(strlen(known[i]) - strlen(".lua")), known[i]);
+  }
+}
+
+/* Returns an existing file near to the name, or a known config with a near name; the caller frees
+   it. NULL: neither is near. */
+static char *nearest_config(const struct search *search, const char *config_dir,
+                            const char *full_name) {
+  enum { MOST = 64 };
+  const char *known[MOST];
+  char *file = near_file(".", full_name);
+  if (!file && config_dir && full_name[0] != '/') file = near_file(config_dir, full_name);
+  if (file) return file;
+  size_t shipped, count = known_configs(search->files, known, MOST, &shipped);
+  const char *nearest = text_nearest(path_base(full_name), known, count);
+  return nearest ? strndup(nearest, strlen(nearest) - strlen(".lua")) : NULL;
+}
+
+static int config_missing(const struct search *search, const char *config_dir, const char *name,
+                          const char *full_name) {
   struct text folder = {0};
   path_folder(name, &folder);
-  char *nearest = near_file(".", full_name);
-  if (!nearest && config_dir && full_name[0] != '/') nearest = near_file(config_dir, full_name);
-  if (!nearest) {
-    const char *near = text_nearest(path_base(full_name), known, count);
-    nearest = near ? strndup(near, strlen(near) - strlen(".lua")) : NULL;
-  }
+  char *nearest = nearest_config(search, config_dir, full_name);
   if (search->folder)
     error_set(search->err, CUGEN_ERROR_MISSING,
               "no config '%s': it is a folder; name a file in it: %s%sNAME.lua", name, name,
@@ -240,13 +275,7 @@ static int config_missing(const struct search *search, const char *config_dir, c
            !folder_exists(text_get(&folder)))
     error_append(search->err, "; there is no folder '%s'", text_get(&folder));
   else if (!search->folder)
-    for (size_t i = 0; i < count; i++) {
-      const char *before = i == 0 && shipped ? "; shipped are: "
-                           : i == shipped    ? "; in memory are: "
-                                             : ", ";
-      const int length = (int)(strlen(known[i]) - strlen(".lua"));
-      error_append(search->err, "%s%.*s", before, length, known[i]);
-    }
+    list_known(search);
   text_free(&folder);
   free(nearest);
   return CUGEN_ERROR_MISSING;
@@ -278,14 +307,18 @@ int sources_config(const struct sources *sources, const char *name, struct text 
   return status;
 }
 
+/* Matches "configs/matmul.lua" but not "configs/old/matmul.lua". */
+static bool is_config(const char *path) {
+  size_t folder = strlen("configs/");
+  return strncmp(path, "configs/", folder) == 0 && !strchr(path + folder, '/') &&
+         ends_with(path, ".lua");
+}
+
 size_t sources_configs(const char **out, size_t count) {
   size_t all = 0;
   for (const struct embedded_file *file = embedded_files; file->path; file++) {
-    const char *name = file->path + strlen("configs/");
-    if (strncmp(file->path, "configs/", strlen("configs/")) != 0 || strchr(name, '/') ||
-        !ends_with(name, ".lua"))
-      continue;
-    if (all < count) out[all] = name;
+    if (!is_config(file->path)) continue;
+    if (all < count) out[all] = file->path + strlen("configs/");
     all++;
   }
   return all;
@@ -367,13 +400,7 @@ static const char *nearest_known(const struct source_file *files, const char *na
    that a config includes. from: the file that names it; NULL: none. */
 static int report_missing(const struct search *search, const char *what, const char *name,
                           const char *from, bool include) {
-  struct text folder = {0};
-  char *beside = NULL;
-  if (from && !sources_holds(search->files, from)) {
-    path_folder(from, &folder);
-    if (!folder.failed) beside = near_file(text_get(&folder), name);
-    text_free(&folder);
-  }
+  char *beside = from && !sources_holds(search->files, from) ? near_beside(from, name) : NULL;
   const char *nearest = beside ? beside : nearest_known(search->files, name, include);
   error_set(search->err, CUGEN_ERROR_MISSING, "no %s '%s': looked for %s", what, name,
             text_get(&search->looked));
@@ -424,6 +451,18 @@ static int find_in_tree(const struct sources *sources, const char *what, const c
 
 /* ---- Files that a config includes ----------------------------------------------------------- */
 
+static void try_include(struct search *search, const struct include_wanted *wanted) {
+  struct text folder = {0};
+  path_folder(wanted->from, &folder);
+  if (folder.failed) search->status = error_memory(search->err);
+  if (!wanted->shipped) {
+    if (!sources_holds(search->files, wanted->from)) try_memory(search, NULL, wanted->name);
+    try_beside(search, wanted->name, wanted->from);
+  }
+  try_shipped(search, wanted->shipped ? text_get(&folder) : "configs", wanted->name);
+  text_free(&folder);
+}
+
 int sources_include(const struct sources *sources, const struct include_wanted *wanted,
                     struct text *path, struct text *content, bool *shipped, cugen_error *err) {
   const int bad = sources_check_name("file", wanted->name, err);
@@ -437,15 +476,7 @@ int sources_include(const struct sources *sources, const struct include_wanted *
   struct search search = {
       .files = sources->files, .path = path, .content = content, .most = SIZE_CONFIG, .err = err};
   search_in_tree(&search, wanted->config, NULL);
-  struct text folder = {0};
-  path_folder(wanted->from, &folder);
-  if (folder.failed) search.status = error_memory(err);
-  if (!wanted->shipped) {
-    if (!sources_holds(search.files, wanted->from)) try_memory(&search, NULL, wanted->name);
-    try_beside(&search, wanted->name, wanted->from);
-  }
-  try_shipped(&search, wanted->shipped ? text_get(&folder) : "configs", wanted->name);
-  text_free(&folder);
+  try_include(&search, wanted);
   int status = search_end(&search);
   if (!status && !search.found)
     status = report_missing(&search, "file", wanted->name, wanted->from, true);
