@@ -200,37 +200,23 @@ static void filter_add_values(const struct config *config, const char *name, str
   }
 }
 
-/* Lists the names that expressions of any implementation see, and makes the symbols of this
-   implementation's tunables. The tunables of an implementation have different names, so the number
-   of all values of all tunables is enough room for their values. */
-static bool fill_scope(struct scope *scope) {
+/* The tunables of an implementation have different names, so the number of all values of all
+   tunables is enough room. */
+static bool fill_values(struct scope *scope) {
   const struct config *config = scope->config;
-  const struct config_implementation *own = scope->implementation;
-  size_t most = DEVICE_FACT_COUNT + config->problem_count, values = 0, at = 0;
-  for (size_t i = 0; i < config->implementation_count; i++) {
-    const struct config_implementation *one = &config->implementations[i];
-    most += one->tunable_count + one->derived_count;
-    for (size_t t = 0; t < one->tunable_count; t++) values += one->tunables[t].value_count;
-  }
-  scope->names = calloc(most + 1, sizeof *scope->names);
-  scope->values = calloc(values + 1, sizeof *scope->values);
-  scope->tunables = calloc(own->tunable_count + 1, sizeof *scope->tunables);
-  if (!scope->names || !scope->values || !scope->tunables) return false;
-  for (size_t i = 0; i < config->implementation_count; i++) {
-    const struct config_implementation *one = &config->implementations[i];
-    for (size_t t = 0; t < one->tunable_count; t++)
-      scope->names[scope->count++] = one->tunables[t].name;
-    for (size_t d = 0; d < one->derived_count; d++)
-      scope->names[scope->count++] = one->derived[d].name;
-  }
-  for (size_t i = 0; i < config->problem_count; i++)
-    scope->names[scope->count++] = config->problems[i].name;
-  for (int i = 0; i < DEVICE_FACT_COUNT; i++) scope->names[scope->count++] = device_fact_names[i];
-  for (size_t t = 0; t < own->tunable_count; t++) {
+  const struct config_implementation *one = scope->implementation;
+  size_t most = 0, at = 0;
+  for (size_t i = 0; i < config->implementation_count; i++)
+    for (size_t t = 0; t < config->implementations[i].tunable_count; t++)
+      most += config->implementations[i].tunables[t].value_count;
+  scope->values = calloc(most + 1, sizeof *scope->values);
+  scope->tunables = calloc(one->tunable_count + 1, sizeof *scope->tunables);
+  if (!scope->values || !scope->tunables) return false;
+  for (size_t t = 0; t < one->tunable_count; t++) {
     struct expr_symbol *symbol = &scope->tunables[t];
     *symbol = (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = config->first_tunable + (int)t};
     symbol->values = scope->values + at;
-    filter_add_values(config, own->tunables[t].name, scope->values + at, &symbol->value_count);
+    filter_add_values(config, one->tunables[t].name, scope->values + at, &symbol->value_count);
     at += symbol->value_count;
   }
   return true;
@@ -274,6 +260,26 @@ static const char *const *filter_list_names(void *context, size_t *count) {
   return scope->names;
 }
 
+static bool fill_names(struct scope *scope) {
+  const struct config *config = scope->config;
+  size_t most = DEVICE_FACT_COUNT + config->problem_count;
+  for (size_t i = 0; i < config->implementation_count; i++)
+    most += config->implementations[i].tunable_count + config->implementations[i].derived_count;
+  scope->names = calloc(most + 1, sizeof *scope->names);
+  if (!scope->names) return false;
+  for (size_t i = 0; i < config->implementation_count; i++) {
+    const struct config_implementation *one = &config->implementations[i];
+    for (size_t t = 0; t < one->tunable_count; t++)
+      scope->names[scope->count++] = one->tunables[t].name;
+    for (size_t d = 0; d < one->derived_count; d++)
+      scope->names[scope->count++] = one->derived[d].name;
+  }
+  for (size_t i = 0; i < config->problem_count; i++)
+    scope->names[scope->count++] = config->problems[i].name;
+  for (int i = 0; i < DEVICE_FACT_COUNT; i++) scope->names[scope->count++] = device_fact_names[i];
+  return true;
+}
+
 /* Parses an expression of the filter. *out is NULL without an error if the expression uses a name
    that only other implementations have; then no variant of this implementation is wanted. */
 static int filter_parse(const struct config *config,
@@ -283,7 +289,7 @@ static int filter_parse(const struct config *config,
   struct expr_scope names = {filter_find_name, filter_list_names, &scope};
   cugen_error why = {0};
   *out = NULL;
-  int status = fill_scope(&scope) ? CUGEN_OK : error_memory(&why);
+  int status = fill_names(&scope) && fill_values(&scope) ? CUGEN_OK : error_memory(&why);
   if (!status) status = expr_parse(text, &names, out, &why);
   free(scope.names);
   free(scope.tunables);

@@ -126,7 +126,29 @@ static int find_read_text(struct search *search) {
   return status;
 }
 
+/* Checks that the text names all tunables. A record of an older config may lack some. */
+static int find_check_whole(const struct search *search) {
+  const struct config_implementation *implementation = search->implementation;
+  for (size_t i = 0; i < implementation->tunable_count; i++)
+    if (search->fixed[i] < 0)
+      return error_set(search->err, CUGEN_ERROR_USAGE,
+                       "\"%.500s\" does not name the tunable \"%s\"", search->text,
+                       implementation->tunables[i].name);
+  return CUGEN_OK;
+}
+
 /* ---- Looking it up -------------------------------------------------------------------------- */
+
+/* Returns the first tunable whose value in this rank is not the wanted value; the number of
+   tunables if none. */
+static size_t first_mismatch(const struct search *search, const struct domain *domain,
+                             uint64_t rank) {
+  size_t i = 0, count = search->implementation->tunable_count;
+  while (i < count &&
+         (search->fixed[i] < 0 || domain_value(domain, rank, i) == (size_t)search->fixed[i]))
+    i++;
+  return i;
+}
 
 /* Finds the smallest rank above `rank` that has the wanted value of `tunable` and the first values
    of all later tunables. Returns false if there is none. */
@@ -146,16 +168,11 @@ static bool next_rank(const struct search *search, const struct domain *domain, 
 static bool space_find_row(const struct search *search, size_t *row) {
   const struct rows *rows = &search->space->rows[search->index];
   const struct domain *domain = &search->space->domains[search->index];
-  const size_t count = search->implementation->tunable_count;
   uint64_t rank;
   for (*row = 0; *row < rows->count; *row = rows_at_least(rows, *row, rank)) {
-    const uint64_t here = rows->ranks[*row];
-    size_t i = 0; /* the first tunable whose value is not the wanted value */
-    while (i < count &&
-           (search->fixed[i] < 0 || domain_value(domain, here, i) == (size_t)search->fixed[i]))
-      i++;
-    if (i == count) return true;
-    if (!next_rank(search, domain, here, i, &rank)) return false;
+    size_t mismatch = first_mismatch(search, domain, rows->ranks[*row]);
+    if (mismatch == search->implementation->tunable_count) return true;
+    if (!next_rank(search, domain, rows->ranks[*row], mismatch, &rank)) return false;
   }
   return false;
 }
@@ -228,6 +245,15 @@ static void print_total(const struct search *search, size_t listed, struct text 
   free(slots);
 }
 
+static int explain_unmet(const struct search *search, const struct config_requirement *unmet) {
+  struct text why = {0};
+  space_unmet_print(unmet, &why);
+  int status =
+      error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\": %s", search->text, text_get(&why));
+  text_free(&why);
+  return status;
+}
+
 /* Names the rules that remove the combinations, one per line if there are several. */
 static int explain_missing(struct search *search, uint64_t *removed) {
   const struct domain *domain = &search->space->domains[search->index];
@@ -257,13 +283,7 @@ static int find_left_out(struct search *search, uint64_t *index) {
   const struct domain *domain = &space->domains[search->index];
   const struct config_requirement *unmet = space->implementations[search->index].unmet;
   struct rows rows = {.limit = SPACE_MAX_ROWS};
-  if (unmet) {
-    struct text why = {0};
-    space_unmet_print(unmet, &why);
-    error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\": %s", search->text, text_get(&why));
-    text_free(&why);
-    return CUGEN_ERROR_USAGE;
-  }
+  if (unmet) return explain_unmet(search, unmet);
   int status = domain_without_heuristics(domain, &search->rest, search->err);
   uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
   if (!status && !removed) status = error_memory(search->err);
@@ -300,12 +320,7 @@ static int find_find(struct search *search, uint64_t *index) {
   search->effort = effort_begin(search->space->effort.stop);
   size_t row = 0;
   int status = find_read_text(search);
-  /* A record of an older config may lack a tunable. */
-  for (size_t i = 0; !status && search->whole && i < search->implementation->tunable_count; i++)
-    if (search->fixed[i] < 0)
-      status =
-          error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" does not name the tunable \"%s\"",
-                    search->text, search->implementation->tunables[i].name);
+  if (!status && search->whole) status = find_check_whole(search);
   if (!status && space_find_row(search, &row))
     *index = search->space->implementations[search->index].first + row;
   else if (!status)

@@ -45,6 +45,16 @@ static int64_t fact(const struct list *list, enum device_fact which) {
   return list->slots[which].type == VALUE_INT ? list->slots[which].integer : 0;
 }
 
+static void add_threads(struct list *list) {
+  struct launch_limit limit = {.least = INT64_MIN,
+                               .most = fact(list, DEVICE_FACT_max_threads_per_block)};
+  for (int i = 0; i < 3; i++)
+    if (list->launch->block[i]) limit.factors[limit.count++] = list->launch->block[i];
+  struct text *what = limit.count && limit.most > 0 ? limits_add(list, "block", limit) : NULL;
+  if (what)
+    text_addf(what, ": at most %" PRId64 " threads (device.max_threads_per_block)", limit.most);
+}
+
 static void limits_add_shared(struct list *list) {
   const struct device_facts facts = {.is_gpu = fact(list, DEVICE_FACT_is_gpu),
                                      .shared_per_block_optin =
@@ -61,29 +71,23 @@ static void limits_add_shared(struct list *list) {
               facts.is_gpu ? " (device.shared_per_block_optin)" : "");
 }
 
+static void add_steps(struct list *list) {
+  struct launch_limit limit = {
+      .factors = {list->launch->steps}, .count = 1, .most = KERNEL_MAX_SEQUENCE};
+  struct text *what =
+      limit.factors[0] && !list->launch->inner ? limits_add(list, "steps", limit) : NULL;
+  if (what) text_addf(what, ": 0 to %d", KERNEL_MAX_SEQUENCE);
+  if (what) list->out[list->count - 1].launch = NULL; /* the limit applies whatever the step */
+}
+
 size_t launch_limits(const struct config_launch *launch, int step, const struct value *slots,
                      struct launch_limit *out, struct text *what) {
   struct list list = {.launch = launch, .slots = slots, .step = step, .out = out, .what = what};
-
-  /* The threads are first, because rules of equal depth are tried in this order. */
-  struct launch_limit threads = {.least = INT64_MIN,
-                                 .most = fact(&list, DEVICE_FACT_max_threads_per_block)};
-  for (int i = 0; i < 3; i++)
-    if (launch->block[i]) threads.factors[threads.count++] = launch->block[i];
-  struct text *added =
-      threads.count && threads.most > 0 ? limits_add(&list, "block", threads) : NULL;
-  if (added)
-    text_addf(added, ": at most %" PRId64 " threads (device.max_threads_per_block)", threads.most);
-
+  add_threads(&list); /* added first, because rules of equal depth are tried in this order */
   add_dimensions(&list, launch->block, launch_block_limits);
   add_dimensions(&list, launch->grid, launch_grid_limits);
   limits_add_shared(&list);
-
-  const struct launch_limit steps = {
-      .factors = {launch->steps}, .count = 1, .most = KERNEL_MAX_SEQUENCE};
-  added = launch->steps && !launch->inner ? limits_add(&list, "steps", steps) : NULL;
-  if (added) text_addf(added, ": 0 to %d", KERNEL_MAX_SEQUENCE);
-  if (added) out[list.count - 1].launch = NULL; /* the limit applies whatever the step */
+  add_steps(&list);
   return list.count;
 }
 
@@ -102,15 +106,21 @@ bool launch_count_limit(const struct config_implementation *implementation,
   return out->count > 0;
 }
 
+/* Sets the slots for the limit's step and for the number of steps. Returns false if the launch has
+   no such step, or if its steps cannot be evaluated; true if the limit is not about a step. */
+static bool enter_step(const struct launch_limit *limit, struct value *slots) {
+  int64_t steps = 1;
+  if (!limit->launch || !limit->launch->steps) return true;
+  if (expr_eval_int(limit->steps, slots, &steps, NULL) || limit->step >= steps) return false;
+  slots[limit->launch->step_slot] = value_int(limit->step);
+  slots[limit->launch->steps_slot] = value_int(steps);
+  return true;
+}
+
 bool launch_limit_total(const struct launch_limit *limit, struct value *slots, int64_t *total) {
-  const struct config_launch *launch = limit->launch;
-  int64_t factor, steps;
+  int64_t factor;
   *total = limit->sum ? 0 : 1;
-  if (launch && launch->steps) {
-    if (expr_eval_int(limit->steps, slots, &steps, NULL) || limit->step >= steps) return false;
-    slots[launch->step_slot] = value_int(limit->step);
-    slots[launch->steps_slot] = value_int(steps);
-  }
+  if (!enter_step(limit, slots)) return false;
   for (size_t i = 0; i < limit->count; i++) {
     if (expr_eval_int(limit->factors[i], slots, &factor, NULL)) return false;
     bool overflow = limit->sum ? __builtin_add_overflow(*total, factor, total)

@@ -32,6 +32,17 @@ int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule
   return listed.text ? CUGEN_OK : error_memory(err);
 }
 
+/* Updates the rule's two deepest tunables. */
+static void note_tunable(struct rule *rule, int tunable) {
+  if (tunable == rule->depth || tunable <= rule->hoist) return;
+  if (tunable > rule->depth) {
+    rule->hoist = rule->depth;
+    rule->depth = tunable;
+  } else {
+    rule->hoist = tunable;
+  }
+}
+
 int rule_bind(const struct domain *domain, struct rule *rule, const struct expr *expr,
               cugen_error *err) {
   size_t first = (size_t)domain->config->first_tunable, count;
@@ -42,13 +53,10 @@ int rule_bind(const struct domain *domain, struct rule *rule, const struct expr 
   free(known);
   if (status) return status;
   const int *slots = expr_slots(rule->bound[rule->bound_count++], &count);
-  for (size_t i = 0; i < count; i++) {
-    const int tunable = slots[i] - (int)first;
-    if ((size_t)slots[i] >= domain->slot_count) continue; /* a slot of a launch's steps */
-    if (tunable == rule->depth || tunable <= rule->hoist) continue;
-    rule->hoist = tunable > rule->depth ? rule->depth : tunable;
-    if (tunable > rule->depth) rule->depth = tunable;
-  }
+  for (size_t i = 0; i < count; i++)
+    if ((size_t)slots[i] < domain->slot_count)
+      note_tunable(rule, slots[i] - (int)first); /* the slots of a launch's steps are not
+                                                    tunables */
   return CUGEN_OK;
 }
 

@@ -26,6 +26,13 @@ static int check_requirements(const struct config_implementation *implementation
   return CUGEN_OK;
 }
 
+static void space_trim(struct rows *rows) {
+  if (rows->count == 0) return;
+  uint64_t *ranks = realloc(rows->ranks, rows->count * sizeof *ranks);
+  if (ranks) rows->ranks = ranks;
+  rows->capacity = rows->count;
+}
+
 static int space_walk(struct domain *domain, struct rows *rows, struct effort *effort,
                       cugen_error *err) {
   uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
@@ -68,11 +75,7 @@ static int open_implementation(struct space *space, size_t index, const struct v
   status = check_requirements(implementation, slots, &out->unmet, err);
   if (!status && !out->unmet) status = space_walk(domain, rows, &space->effort, err);
   if (status) return status;
-  if (rows->count) {
-    uint64_t *ranks = realloc(rows->ranks, rows->count * sizeof *ranks);
-    if (ranks) rows->ranks = ranks;
-    rows->capacity = rows->count;
-  }
+  space_trim(rows);
   out->rules = domain->listed;
   out->rule_count = domain->rule_count;
   out->cartesian = domain->cartesian;
@@ -337,6 +340,21 @@ static uint64_t left_out(const struct space_implementation *one) {
   return one->unmet ? 0 : removed;
 }
 
+/* Adds one line about all implementations that the filters alone leave without a variant. */
+static void explain_left_out(const struct space *space, struct text *out) {
+  uint64_t combinations = 0;
+  for (size_t i = 0; i < space->count; i++) {
+    const struct space_implementation *one = &space->implementations[i];
+    if (!left_out(one)) continue;
+    text_addf(out, "%s%s", combinations ? ", " : "\n  ", one->implementation->name);
+    combinations += left_out(one);
+  }
+  if (!combinations) return;
+  text_add(out, ": none of ");
+  text_add_count(out, combinations);
+  text_add(out, combinations == 1 ? " combination is within that" : " combinations is within that");
+}
+
 /* Lists the filters that removed something, each once. Returns false if none did. */
 static bool list_filters(const struct space *space, struct text *out) {
   for (size_t i = 0; i < space->count; i++) {
@@ -358,21 +376,7 @@ int space_explain_empty(const struct space *space, cugen_error *err) {
   error_set(err, CUGEN_ERROR_EMPTY, "%s: no variant is left for this problem on this device",
             space->config->path);
   if (list_filters(space, &filters)) error_append(err, " within %s", text_get(&filters));
-
-  /* One line names all implementations that the filters alone leave without a variant. */
-  uint64_t combinations = 0;
-  for (size_t i = 0; i < space->count; i++) {
-    const struct space_implementation *one = &space->implementations[i];
-    if (!left_out(one)) continue;
-    text_addf(&why, "%s%s", combinations ? ", " : "\n  ", one->implementation->name);
-    combinations += left_out(one);
-  }
-  if (combinations) {
-    text_add(&why, ": none of ");
-    text_add_count(&why, combinations);
-    text_add(&why, combinations == 1 ? " combination" : " combinations");
-    text_add(&why, " is within that");
-  }
+  explain_left_out(space, &why);
   for (size_t i = 0; i < space->count; i++)
     if (!left_out(&space->implementations[i]) && !space->implementations[i].unlisted)
       explain_implementation(&space->implementations[i], &why);

@@ -81,6 +81,16 @@ static size_t word_count(const struct config_tunable *tunable) {
   return (tunable->value_count + 63) / 64;
 }
 
+static size_t total_words(const struct domain *domain) {
+  const struct config_tunable *tunables = domain->implementation->tunables;
+  size_t total = 1;
+  for (size_t i = 0; i < domain->implementation->tunable_count; i++)
+    total += word_count(&tunables[i]);
+  for (size_t i = 0; i < domain->rule_count; i++)
+    if (domain->rules[i].depth >= 0) total += 2 * word_count(&tunables[domain->rules[i].depth]);
+  return total;
+}
+
 static void set_levels(struct walk *walk) {
   const struct domain *domain = walk->domain;
   uint64_t *words = walk->words, below = 1;
@@ -118,16 +128,11 @@ static void walk_free(struct walk *walk) {
 
 static int walk_start(struct walk *walk) {
   const struct domain *domain = walk->domain;
-  const struct config_tunable *tunables = domain->implementation->tunables;
-  size_t words = 1;
   walk->depth = domain->implementation->tunable_count;
-  for (size_t i = 0; i < walk->depth; i++) words += word_count(&tunables[i]);
-  for (size_t i = 0; i < domain->rule_count; i++)
-    if (domain->rules[i].depth >= 0) words += 2 * word_count(&tunables[domain->rules[i].depth]);
   walk->slots = malloc((domain->slot_count + 2) * sizeof *walk->slots);
   walk->levels = calloc(walk->depth + 1, sizeof *walk->levels);
   walk->masks = calloc(domain->rule_count + 1, sizeof *walk->masks);
-  walk->words = calloc(words, sizeof *walk->words);
+  walk->words = calloc(total_words(domain), sizeof *walk->words);
   if (!walk->slots || !walk->levels || !walk->masks || !walk->words) return error_memory(walk->err);
   memcpy(walk->slots, domain->slots, domain->slot_count * sizeof *walk->slots);
   walk->clock = 1; /* the masks begin with stamp 0, so that all are stale */
@@ -253,6 +258,18 @@ INNER static inline int walk_enter(struct walk *walk, struct level *level) {
   return status;
 }
 
+/* Tries the rules that mention no tunable. */
+static int try_root(struct walk *walk, uint64_t combinations, bool *alive) {
+  *alive = true;
+  for (size_t i = 0; i < walk->domain->rule_count && walk->domain->rules[i].depth < 0 && *alive;
+       i++) {
+    int status = try_rule(walk, &walk->domain->rules[i], alive);
+    if (status) return status;
+    if (!*alive) walk->removed[walk->domain->rules[i].index] += combinations;
+  }
+  return CUGEN_OK;
+}
+
 /* ---- Rows ----------------------------------------------------------------------------------- */
 
 static int walk_too_many(const struct walk *walk) {
@@ -343,15 +360,9 @@ static int space_walk_all(struct walk *walk) {
   uint64_t combinations = 1;
   for (size_t i = 0; i < walk->depth; i++)
     if (walk->levels[i].only < 0) combinations *= walk->levels[i].count;
-  for (size_t i = 0; i < walk->domain->rule_count && walk->domain->rules[i].depth < 0; i++) {
-    const struct rule *rule = &walk->domain->rules[i];
-    bool holds; /* the rule mentions no tunable */
-    int status = try_rule(walk, rule, &holds);
-    if (status) return status;
-    if (holds) continue;
-    walk->removed[rule->index] += combinations;
-    return CUGEN_OK;
-  }
+  bool alive;
+  int status = try_root(walk, combinations, &alive);
+  if (status || !alive) return status;
   if (walk->depth > 0) return walk_levels(walk);
   return walk->rows ? walk_add_row(walk, 0) : CUGEN_OK;
 }
