@@ -537,24 +537,27 @@ static bool already_included(const struct walk *walk, size_t count, const char *
   return false;
 }
 
-/* Adds the moved includes, each with a #line for its original place, to which a compiler's message
-   then refers, and the headers that dtypes need. */
+/* Adds the include with a #line for its original place, to which a compiler's message then
+   refers. */
+static void add_moved(const struct walk *walk, const struct include *include, struct text *out) {
+  struct text path = {0};
+  int line;
+  source_locate(walk->body->data, include->at, &path, &line);
+  if (path.length) source_add_line(out, line, text_get(&path));
+  text_addf(out, "%s%.*s\n", include->macro ? "" : "#include ", (int)include->header_length,
+            include->header);
+  out->failed |= path.failed;
+  text_free(&path);
+}
+
 static void add_includes(const struct walk *walk, const struct prologue *prologue,
                          struct text *out) {
   size_t before = out->length;
   for (size_t i = 0; i < walk->include_count; i++) {
     const struct include *include = &walk->includes[i];
-    struct text path = {0};
-    int line;
-    if (!include->header ||
-        (!include->macro && already_included(walk, i, include->header, include->header_length)))
-      continue;
-    source_locate(walk->body->data, include->at, &path, &line);
-    if (path.length) source_add_line(out, line, text_get(&path));
-    text_addf(out, "%s%.*s\n", include->macro ? "" : "#include ", (int)include->header_length,
-              include->header);
-    out->failed |= path.failed;
-    text_free(&path);
+    if (include->header &&
+        (include->macro || !already_included(walk, i, include->header, include->header_length)))
+      add_moved(walk, include, out);
   }
   if (out->length != before) source_add_line(out, 1, "prologue");
   for (size_t i = 0; i < prologue->header_count; i++) {

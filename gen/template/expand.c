@@ -169,7 +169,6 @@ static int run_steps(struct expansion *x) {
       expansion_spell_entries,
       write_source,
       note_reads,
-
       expansion_allocate_spec,
       launches,
       expansion_finish_strings,

@@ -156,6 +156,7 @@ int expansion_write_parameters(struct expansion *x) {
   for (size_t i = 0; i < x->own_count; i++)
     arguments_add_parameter(out, &x->arguments[x->argument_count + i],
                             config_is_index(&x->variant->implementation->own[i]));
+  /* A reference, a verify kernel and a generator get more than the config's arguments. */
   if (x->reference && out->length) text_add(out, ", ");
   for (size_t i = 0; i < x->argument_count; i++) {
     const char *name = x->arguments[i].name;

@@ -106,8 +106,28 @@ static int evaluate_sizes(struct expansion *x, const struct config_launch *launc
   return CUGEN_OK;
 }
 
+static int evaluate_shared(struct expansion *x, const struct config_launch *launch, int64_t *out) {
+  *out = 0;
+  int status = launch_int(x, launch, launch->shared, "shared", out);
+  if (status) return status;
+  if (*out < 0 || *out > INT32_MAX)
+    return config_fail(x->err, launch->line,
+                       "shared is %" PRId64 " bytes: it must be 0 to 2^31 - 1", *out);
+  return CUGEN_OK;
+}
+
 /* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT belongs to the kernel, so all launches of a
    kernel must have the same value. */
+static int check_carveout(const struct expansion *x, const struct config_launch *launch,
+                          struct kernel_entry *entry, const struct kernel_launch *out) {
+  if (entry->launched &&
+      (entry->has_carveout != out->has_carveout || entry->carveout != out->carveout))
+    return config_fail(x->err, launch->line, "launches of kernel '%s' have different carveouts",
+                       text_get(&entry->name));
+  entry->launched = true, entry->has_carveout = out->has_carveout, entry->carveout = out->carveout;
+  return CUGEN_OK;
+}
+
 static int evaluate_carveout(struct expansion *x, const struct config_launch *launch,
                              struct kernel_entry *entry, struct kernel_launch *out) {
   int64_t percent = -1;
@@ -120,14 +140,19 @@ static int evaluate_carveout(struct expansion *x, const struct config_launch *la
                        percent);
   out->has_carveout = percent >= 0;
   out->carveout = percent < 0 ? 0 : (int)percent;
-  if (entry->launched &&
-      (entry->has_carveout != out->has_carveout || entry->carveout != out->carveout))
-    return config_fail(x->err, launch->line, "launches of kernel '%s' have different carveouts",
-                       text_get(&entry->name));
-  entry->launched = true;
-  entry->has_carveout = out->has_carveout;
-  entry->carveout = out->carveout;
-  return CUGEN_OK;
+  return check_carveout(x, launch, entry, out);
+}
+
+/* Programmatic dependent launch lets a kernel begin early, so the kernel itself must wait before it
+   touches data of the kernel before. */
+static int evaluate_overlap(struct expansion *x, const struct config_launch *launch,
+                            struct kernel_launch *out) {
+  int status = launch_bool(x, launch, launch->overlap, "overlap", &out->overlap);
+  if (status || !out->overlap || strstr(text_get(&x->expander->source), "griddepcontrol.wait"))
+    return status;
+  return config_fail(
+      x->err, launch->line,
+      "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
 }
 
 /* Adds a string to the strings of the spec and returns its offset, because the strings may still
@@ -168,43 +193,35 @@ static int evaluate_launch(struct expansion *x, const struct config_launch *laun
   out->entry = (const char *)(uintptr_t)entry->name_at;
   out->place = (const char *)(uintptr_t)entry->place_at;
   if (!status) status = evaluate_sizes(x, launch, out);
-  if (!status) status = launch_int(x, launch, launch->shared, "shared", &out->shared_bytes);
-  if (!status && (out->shared_bytes < 0 || out->shared_bytes > INT32_MAX))
-    return config_fail(x->err, launch->line,
-                       "shared is %" PRId64 " bytes: it must be 0 to 2^31 - 1", out->shared_bytes);
+  if (!status) status = evaluate_shared(x, launch, &out->shared_bytes);
   if (!status) status = evaluate_carveout(x, launch, entry, out);
-
-  /* Programmatic dependent launch lets a kernel begin early, so the kernel itself must wait before
-     it touches data of the kernel before. */
-  if (!status) status = launch_bool(x, launch, launch->overlap, "overlap", &out->overlap);
+  if (!status) status = evaluate_overlap(x, launch, out);
   if (status) return status;
-  if (out->overlap && !strstr(text_get(&x->expander->source), "griddepcontrol.wait"))
-    return config_fail(
-        x->err, launch->line,
-        "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
   return launch_bool(x, launch, launch->cooperative, "cooperative", &out->cooperative);
 }
 
-/* Stores the parameters that the launch passes: those of its `pass`; else, if there are scalars of
-   the implementation, every argument that is a parameter, then these scalars. */
+/* Passes every argument that is a parameter, then the implementation's own scalars. */
+static void pass_all(const struct expansion *x, struct kernel_launch *out) {
+  struct kernel_parameter *to = x->out->parameters + out->first_parameter;
+  out->all = true;
+  for (size_t i = 0; i < x->argument_count + x->own_count; i++)
+    if (kernel_argument_passed(&x->arguments[i]))
+      to[out->parameter_count++] = (struct kernel_parameter){
+          i, i < x->argument_count ? (struct value){.type = VALUE_NIL} : x->arguments[i].value};
+}
+
 static int evaluate_pass(struct expansion *x, const struct config_launch *launch,
                          struct kernel_launch *out) {
   struct kernel_spec *spec = x->out;
-  struct kernel_parameter *to = spec->parameters + spec->parameter_count;
   int status = CUGEN_OK;
   out->listed = launch->passed || x->own_count;
-  out->all = out->listed && !launch->passed;
   out->first_parameter = spec->parameter_count;
   out->parameter_count = launch->passed_count;
   if (launch->passed)
-    status = config_pass(x->config, x->variant->implementation, launch, x->arguments, x->slots, to,
-                         x->err);
-  for (size_t i = 0; i < x->argument_count + x->own_count && out->all; i++) {
-    if (!kernel_argument_passed(&x->arguments[i])) continue;
-    const bool own = i >= x->argument_count;
-    to[out->parameter_count++] = (struct kernel_parameter){
-        i, own ? x->arguments[i].value : (struct value){.type = VALUE_NIL}};
-  }
+    status = config_pass(x->config, x->variant->implementation, launch, x->arguments, x->slots,
+                         spec->parameters + out->first_parameter, x->err);
+  else if (out->listed)
+    pass_all(x, out);
   spec->parameter_count += out->parameter_count;
   return status;
 }
@@ -238,6 +255,21 @@ static bool same_launch(const struct kernel_spec *spec, const struct kernel_laun
 /* number of recent launches among which an equal launch is searched */
 enum { LOOKED_BACK = 64 };
 
+/* Adds the launch that was evaluated last to the sequence of the call. The launch itself is kept
+   only if none of the recent launches equals it. */
+static void add_to_sequence(struct expansion *x) {
+  struct kernel_spec *spec = x->out;
+  const size_t last = spec->launch_count, first = last > LOOKED_BACK ? last - LOOKED_BACK : 0;
+  size_t at = last;
+  for (size_t i = last; i-- > first && at == last;)
+    if (same_launch(spec, &spec->launches[i], &spec->launches[last])) at = i;
+  if (at == last)
+    spec->launch_count++;
+  else
+    spec->parameter_count = spec->launches[last].first_parameter;
+  spec->sequence[spec->sequence_count++] = (uint32_t)at;
+}
+
 static int launches_reserve(struct expansion *x, const struct config_launch *launch) {
   struct kernel_spec *spec = x->out;
   if (spec->launch_count == KERNEL_MAX_LAUNCHES)
@@ -259,32 +291,19 @@ static int launches_reserve(struct expansion *x, const struct config_launch *lau
   return CUGEN_OK;
 }
 
-/* Evaluates the launch in one step, and adds it to the sequence of the call. The launch itself is
-   kept only if none of the recent launches equals it. */
 static int evaluate_step(struct expansion *x, const struct config_launch *launch, size_t step,
                          size_t steps) {
-  struct kernel_spec *spec = x->out;
   struct kernel_entry *entry;
   int status = launches_reserve(x, launch);
   if (status) return status;
-  const size_t last = spec->launch_count, first = last > LOOKED_BACK ? last - LOOKED_BACK : 0;
-  struct kernel_launch *out = &spec->launches[last];
+  struct kernel_launch *out = &x->out->launches[x->out->launch_count];
   *out = (struct kernel_launch){.line = launch->line.number};
   expansion_set_step(x, launch, step, steps);
   status = expansion_find_entry(x, launch, &entry);
   if (!status) status = evaluate_launch(x, launch, entry, out);
   if (!status) status = evaluate_pass(x, launch, out);
-  if (status) return status;
-
-  size_t at = last;
-  for (size_t i = last; i-- > first && at == last;)
-    if (same_launch(spec, &spec->launches[i], out)) at = i;
-  if (at == last)
-    spec->launch_count++;
-  else
-    spec->parameter_count = out->first_parameter;
-  spec->sequence[spec->sequence_count++] = (uint32_t)at;
-  return CUGEN_OK;
+  if (!status) add_to_sequence(x);
+  return status;
 }
 
 /* Evaluates the rounds of a loop. If no launch depends on the step, all rounds are equal to the

@@ -140,27 +140,31 @@ void expansion_set_step(struct expansion *x, const struct config_launch *launch,
   x->slots[launch->steps_slot] = value_int((int64_t)steps);
 }
 
-/* Expands the text of each launch's entry. An entry that depends on the step is expanded for each
+/* Expands the text of a launch's entry. An entry that depends on the step is expanded for each
    step; any other entry is expanded once, even if the launch is not made at all. */
-int expansion_spell_entries(struct expansion *x) {
+static int spell_entry(struct expansion *x, const struct config_launch *launch, size_t steps) {
+  const size_t count = config_spelling_sees(&launch->entry, launch->step_slot) ? steps : 1;
   struct kernel_entry *ignored;
+  int status = CUGEN_OK;
+  for (size_t step = 0; step < count && !status; step++) {
+    expansion_set_step(x, launch, step, steps);
+    status = expansion_find_entry(x, launch, &ignored);
+  }
+  return status;
+}
+
+int expansion_spell_entries(struct expansion *x) {
   int status = CUGEN_OK;
   if (x->reference) {
     const struct config_launch reference = {.entry = {.text = x->entry}, .line = x->template_line};
+    struct kernel_entry *ignored;
     return expansion_find_entry(x, &reference, &ignored);
   }
   const struct config_implementation *implementation = x->variant->implementation;
   for (size_t i = 0; i < implementation->loop_count; i++)
-    for (size_t k = 0; k < implementation->loops[i].count && !status; k++) {
-      const struct config_launch *launch =
-          &implementation->launches[implementation->loops[i].first + k];
-      const size_t steps = x->steps[i],
-                   count = config_spelling_sees(&launch->entry, launch->step_slot) ? steps : 1;
-      for (size_t step = 0; step < count && !status; step++) {
-        expansion_set_step(x, launch, step, steps);
-        status = expansion_find_entry(x, launch, &ignored);
-      }
-    }
+    for (size_t k = 0; k < implementation->loops[i].count && !status; k++)
+      status = spell_entry(x, &implementation->launches[implementation->loops[i].first + k],
+                           x->steps[i]);
   return status;
 }
 

@@ -99,6 +99,16 @@ static void describe_launch(const struct kernel_spec *spec, const struct kernel_
   text_add_char(out, '\n');
 }
 
+/* Describes the aspects of the arguments that make another launch although the source is the
+   same. */
+static void describe_arguments(const struct kernel_spec *spec, struct text *out) {
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    if (spec->arguments[i].absent) continue;
+    kernel_argument_describe(&spec->arguments[i], ARGUMENT_PASSED, out);
+    text_add_char(out, '\n');
+  }
+}
+
 /* Adds the hash of the source for the check problem, if the template makes another source for
    it. */
 static void add_check_source(const struct proof *proof, const struct proof *check,
@@ -179,6 +189,23 @@ static const struct kernel_launch *described(const struct kernel_spec *spec, siz
   return &spec->launches[kernel_spec_is_long(spec) ? i : kernel_spec_call(spec, i)];
 }
 
+/* Describes what makes another image of the same source: the options, and the launched instances of
+   templates. */
+static void describe_compile(const struct kernel_spec *spec, struct text *normal) {
+  if (*spec->options) text_addf(normal, "options %s\n", spec->options);
+  for (size_t i = 0; i < described_count(spec); i++)
+    if (strchr(described(spec, i)->entry, '<'))
+      text_addf(normal, "instance %s\n", described(spec, i)->entry);
+}
+
+static void describe_launches(const struct kernel_spec *spec, struct text *normal) {
+  for (size_t i = 0; i < described_count(spec); i++)
+    describe_launch(spec, described(spec, i), normal);
+  if (kernel_spec_is_long(spec))
+    text_addf(normal, "sequence %s\n",
+              hash_bytes(spec->sequence, spec->sequence_count * sizeof *spec->sequence).hex);
+}
+
 int expansion_take_hashes(struct expansion *x) {
   struct kernel_spec *spec = x->out;
   struct text *normal = &x->expander->normal;
@@ -186,32 +213,15 @@ int expansion_take_hashes(struct expansion *x) {
   source_normalise(text_get(&x->expander->source), x->expander->source.length, normal);
   if (normal->failed) return error_memory(x->err);
   note_unused(x, text_get(normal));
-
-  /* The options and the launched instances of templates make another image of the same source. */
-  if (*spec->options) text_addf(normal, "options %s\n", spec->options);
-  for (size_t i = 0; i < described_count(spec); i++)
-    if (strchr(described(spec, i)->entry, '<'))
-      text_addf(normal, "instance %s\n", described(spec, i)->entry);
+  describe_compile(spec, normal);
   spec->source_hash = hash_bytes(text_get(normal), normal->length);
   text_add_char(normal, '\0');
-
   size_t launches = normal->length;
-  for (size_t i = 0; i < described_count(spec); i++)
-    describe_launch(spec, described(spec, i), normal);
-  if (kernel_spec_is_long(spec))
-    text_addf(normal, "sequence %s\n",
-              hash_bytes(spec->sequence, spec->sequence_count * sizeof *spec->sequence).hex);
+  describe_launches(spec, normal);
   spec->launches_hash = hash_since(normal, launches);
-
-  /* Other aspects of the arguments make another launch although the source is the same. */
   size_t arguments = normal->length;
-  for (size_t i = 0; i < spec->argument_count; i++) {
-    if (spec->arguments[i].absent) continue;
-    kernel_argument_describe(&spec->arguments[i], ARGUMENT_PASSED, normal);
-    text_add_char(normal, '\n');
-  }
+  describe_arguments(spec, normal);
   spec->arguments_hash = hash_since(normal, arguments);
-
   size_t proof = normal->length;
   describe_proof(x, normal);
   spec->proof_hash = hash_since(normal, proof);

@@ -141,24 +141,29 @@ static void take_pragma_once(struct header *h, struct text *word) {
   }
 }
 
-/* Finds and reads the header. h->path stays NULL if the header is no file of the user's. */
-static int headers_read_header(struct headers *headers, const struct header_search *wanted,
-                               struct header *h, cugen_error *err) {
-  struct text path = {0}, word = {0};
-  bool found = false;
-  int status = h->from && h->name ? CUGEN_OK : error_memory(err);
-  if (!status) status = sources_header(headers->sources, wanted, &path, &h->text, &found, err);
-  if (!status && found && !(h->path = text_take(&path))) status = error_memory(err);
-  text_free(&path);
-  if (status || !found) return status;
-
+static int study(struct header *h, cugen_error *err) {
+  struct text word = {0};
   if (memchr(text_get(&h->text), '\0', h->text.length))
     return error_set(err, CUGEN_ERROR_TEMPLATE, "%s has a NUL byte: not a text file", h->path);
   if (!h->text.length || h->text.data[h->text.length - 1] != '\n') text_add_char(&h->text, '\n');
   if (!h->text.failed) take_pragma_once(h, &word);
   if (!h->text.failed && !h->pragma) h->guard = find_guard(&h->text, &word);
-  if (h->text.failed || word.failed) status = error_memory(err);
+  int status = h->text.failed || word.failed ? error_memory(err) : CUGEN_OK;
   text_free(&word);
+  return status;
+}
+
+static int headers_read_header(struct headers *headers, const struct header_search *wanted,
+                               struct header *h, cugen_error *err) {
+  struct text path = {0};
+  bool found = false;
+  int status = h->from && h->name ? CUGEN_OK : error_memory(err);
+  if (!status) status = sources_header(headers->sources, wanted, &path, &h->text, &found, err);
+  if (!status && found) {
+    h->path = text_take(&path);
+    status = h->path ? study(h, err) : error_memory(err);
+  }
+  text_free(&path);
   return status;
 }
 

@@ -136,8 +136,8 @@ static void search_new(struct search *s, const struct text *path, const struct t
     search_included(s, at += LENGTH, text_get(path));
 }
 
-/* Searches a template or other file, or a header in angle brackets that is in a folder of
-   include_dirs. Other headers are taken for the system's. */
+/* Searches a template or another file. header: the name stands in angle brackets; the file is then
+   looked for in the folders of include_dirs, and is taken for the system's if none has it. */
 static void search_file(struct search *s, const char *name, const char *from, bool header) {
   const struct header_search wanted = {.name = name,
                                        .from = from,
@@ -190,6 +190,27 @@ static void add_reports(const struct search *s, size_t first, cugen_unused_tunab
   }
 }
 
+/* Searches the reference, the verify kernel and the generators, which see the shared tunables. */
+static void search_proof(struct search *s) {
+  const struct config *config = s->config;
+  s->compile = &config->compile;
+  if (config->reference) search_file(s, config->reference, config->path, false);
+  if (config->verify) search_file(s, config->verify, config->path, false);
+  for (size_t i = 0; i < config->argument_count; i++)
+    if (config->arguments[i].data.kind == DATA_GENERATOR)
+      search_file(s, config->arguments[i].data.file, config->path, false);
+}
+
+static void search_implementation(struct search *s,
+                                  const struct config_implementation *implementation) {
+  s->compile = &implementation->compile;
+  if (implementation->template_name)
+    search_file(s, implementation->template_name, s->config->path, false);
+  for (size_t i = 0; i < implementation->launch_count; i++)
+    if (implementation->launches[i].entry.text)
+      look_for_names(s, implementation->launches[i].entry.text);
+}
+
 /* Reports unused tunables: with `shared` the tunables that all implementations, [first, last),
    share; else the tunables of the implementation `first`. */
 static int mentions_add(const struct sources *sources, const struct config *config, bool shared,
@@ -206,23 +227,9 @@ static int mentions_add(const struct sources *sources, const struct config *conf
                      .asked = calloc(tunables + 1, sizeof *s.asked),
                      .nearest = calloc(tunables + 1, sizeof *s.nearest)};
   s.failed = !s.used || !s.asked || !s.nearest;
-
-  /* The reference, the verify kernel and the generators see only shared tunables. */
-  const bool proofs = !s.failed && shared;
-  s.compile = &config->compile;
-  if (proofs && config->reference) search_file(&s, config->reference, config->path, false);
-  if (proofs && config->verify) search_file(&s, config->verify, config->path, false);
-  for (size_t i = 0; i < config->argument_count && proofs; i++)
-    if (config->arguments[i].data.kind == DATA_GENERATOR)
-      search_file(&s, config->arguments[i].data.file, config->path, false);
-
-  for (size_t i = first; i < last && !s.failed; i++) {
-    const struct config_implementation *one = &config->implementations[i];
-    s.compile = &one->compile;
-    if (one->template_name) search_file(&s, one->template_name, config->path, false);
-    for (size_t k = 0; k < one->launch_count; k++)
-      if (one->launches[k].entry.text) look_for_names(&s, one->launches[k].entry.text);
-  }
+  if (!s.failed && shared) search_proof(&s);
+  for (size_t i = first; i < last && !s.failed; i++)
+    search_implementation(&s, &config->implementations[i]);
   if (!s.all && !s.failed)
     add_reports(&s, shared ? 0 : config->shared_tunable_count, out, most, count);
   for (size_t i = 0; i < s.seen_count; i++) free(s.seen[i]);

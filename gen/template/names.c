@@ -60,6 +60,13 @@ struct name *names_find(const struct names *names, const char *text, size_t leng
   return name && name->kind == NAME_ELEMENT ? NULL : name;
 }
 
+static void names_insert(struct names *names, size_t index) {
+  size_t mask = names->bucket_count - 1;
+  size_t i = hash_of(names->list[index].text, names->list[index].length) & mask;
+  while (names->buckets[i]) i = (i + 1) & mask;
+  names->buckets[i] = (unsigned short)(index + 1);
+}
+
 static void names_add(struct names *names, struct name name, const char *text) {
   name.text = text;
   name.length = strlen(text);
@@ -148,32 +155,42 @@ static void add_all(struct names *names) {
               in->sharing->shared[i].name);
 }
 
-int names_open(const struct names_input *in, struct names *out, cugen_error *err) {
-  *out = (struct names){.in = *in, .all_known = true, .bucket_count = 64};
+static void fill_buckets(struct names *names) {
+  for (size_t i = 0; i < names->count; i++) {
+    if (!names->list[i].text) names->list[i].text = names->texts.data + names->list[i].at;
+    names_insert(names, i);
+  }
+}
+
+static bool names_allocate(struct names *names) {
+  const struct names_input *in = &names->in;
   /* An argument adds at most a type, a stride for each dimension, a pitch, a layout and its
      elements. */
-  out->capacity = 2 + in->config->problem_count + in->tunable_count + in->derived_count +
-                  in->config->argument_count * (KERNEL_MAX_RANK + 4) + in->own_count +
-                  CONFIG_MAX_SHARED;
-  while (out->bucket_count < 4 * out->capacity) out->bucket_count *= 2;
-  out->list = calloc(out->capacity, sizeof *out->list);
-  out->buckets = calloc(out->bucket_count, sizeof *out->buckets);
-  out->known = malloc((in->slot_count + 1) * sizeof *out->known);
-  out->facts = calloc(DEVICE_FACT_COUNT, sizeof *out->facts);
-  const bool room = out->list && out->buckets && out->known && out->facts;
-  for (size_t i = 0; i < in->slot_count && room; i++) out->known[i] = true;
-  if (room) add_all(out);
-  if (!room || out->texts.failed) {
+  names->capacity = 2 + in->config->problem_count + in->tunable_count + in->derived_count +
+                    in->config->argument_count * (KERNEL_MAX_RANK + 4) + in->own_count +
+                    CONFIG_MAX_SHARED;
+  names->bucket_count = 64;
+  while (names->bucket_count < 4 * names->capacity) names->bucket_count *= 2;
+  names->list = calloc(names->capacity, sizeof *names->list);
+  names->buckets = calloc(names->bucket_count, sizeof *names->buckets);
+  names->known = malloc((in->slot_count + 1) * sizeof *names->known);
+  names->facts = calloc(DEVICE_FACT_COUNT, sizeof *names->facts);
+  return names->list && names->buckets && names->known && names->facts;
+}
+
+int names_open(const struct names_input *in, struct names *out, cugen_error *err) {
+  *out = (struct names){.in = *in, .all_known = true};
+  if (!names_allocate(out)) {
     names_close(out);
     return error_memory(err);
   }
-  for (size_t i = 0, mask = out->bucket_count - 1; i < out->count; i++) {
-    struct name *name = &out->list[i];
-    if (!name->text) name->text = out->texts.data + name->at;
-    size_t bucket = hash_of(name->text, name->length) & mask;
-    while (out->buckets[bucket]) bucket = (bucket + 1) & mask;
-    out->buckets[bucket] = (unsigned short)(i + 1);
+  for (size_t i = 0; i < in->slot_count; i++) out->known[i] = true;
+  add_all(out);
+  if (out->texts.failed) {
+    names_close(out);
+    return error_memory(err);
   }
+  fill_buckets(out);
   return CUGEN_OK;
 }
 
@@ -345,17 +362,35 @@ static const char *names_write_slot(void *context, int slot) {
   return text_get(&writer->name);
 }
 
+static int refuse_real_slots(const struct names *names, const struct expr *bound,
+                             cugen_error *err) {
+  size_t count;
+  const int *slots = expr_slots(bound, &count);
+  for (size_t i = 0; i < count; i++)
+    if (names->in.slots[slots[i]].type != VALUE_INT)
+      return error_set(
+          err, CUGEN_ERROR_TEMPLATE,
+          "'%s' is no whole number and passed at launch, so that \"%s\" cannot be written in C",
+          names_slot_name(&names->in, slots[i]), expr_text(bound));
+  return CUGEN_OK;
+}
+
+/* Returns whether the text is just the name of one of expr's slots. */
+static bool is_slot(const struct names *names, const struct expr *expr, const char *text) {
+  size_t count;
+  const int *slots = expr_slots(expr, &count);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(text, names_slot_name(&names->in, slots[i])) == 0) return true;
+  return false;
+}
+
 /* Prints the expression. Its parameters are converted to long long, unless the text is just the
    name of one parameter. */
 static int print_slots(struct slot_writer *writer, const struct expr *bound, struct text *out,
                        cugen_error *err) {
   struct text plain = {0};
-  size_t count;
-  const int *slots = expr_slots(bound, &count);
   int status = expr_print_c(bound, names_write_slot, writer, &plain, err);
-  bool alone = false;
-  for (size_t i = 0; i < count && !status; i++)
-    alone |= strcmp(text_get(&plain), names_slot_name(&writer->names->in, slots[i])) == 0;
+  bool alone = !status && is_slot(writer->names, bound, text_get(&plain));
   writer->wide = true;
   text_add_char(out, '(');
   if (alone)
@@ -378,14 +413,7 @@ static int names_put_bound(const struct names *names, const struct expr *expr,
   constant->type = VALUE_NIL;
   if (!expr_constant(bound, constant)) {
     struct slot_writer writer = {.names = names};
-    size_t count;
-    const int *slots = expr_slots(bound, &count);
-    for (size_t i = 0; i < count && !status; i++)
-      if (names->in.slots[slots[i]].type != VALUE_INT)
-        status = error_set(
-            err, CUGEN_ERROR_TEMPLATE,
-            "'%s' is no whole number and passed at launch, so that \"%s\" cannot be written in C",
-            names_slot_name(&names->in, slots[i]), expr_text(bound));
+    status = refuse_real_slots(names, bound, err);
     if (!status) status = print_slots(&writer, bound, out, err);
     text_free(&writer.name);
   }
@@ -675,6 +703,14 @@ static void names_read_expr(const struct names *names, const struct expr *expr, 
     if (!known_only || names->known[slots[i]]) reads[slots[i]] = true;
 }
 
+static void names_read_distance(const struct names *names, const struct name *name, bool known_only,
+                                bool *reads) {
+  struct product product = stride_factors(names, name->index, name->dimension);
+  for (int i = 0; i < product.count; i++)
+    names_read_expr(names, product.factors[i], known_only, reads);
+  config_layout_reads(&names->in.config->arguments[name->index].layout, reads);
+}
+
 /* Notes the slots that a scalar's value depends on. A scalar without a value expression has the
    value of the slot that has its name. */
 static void read_scalar(const struct names *names, int argument, bool *reads) {
@@ -700,7 +736,6 @@ static void names_read_element(const struct names *names, int argument, bool kno
 static void names_read_name(const struct names *names, const struct name *name, bool known_only,
                             bool *reads) {
   const struct config *config = names->in.config;
-  struct product product;
   switch (name->kind) {
   case NAME_INDEX_T:
   case NAME_TENSOR_MAP: break;
@@ -714,12 +749,7 @@ static void names_read_name(const struct names *names, const struct name *name, 
   case NAME_SCALAR: read_scalar(names, name->index, reads); break;
   case NAME_TYPE: config_expr_reads(config->arguments[name->index].dtype.expr, reads); break;
   case NAME_STRIDE:
-  case NAME_PITCH:
-    product = stride_factors(names, name->index, name->dimension);
-    for (int i = 0; i < product.count; i++)
-      names_read_expr(names, product.factors[i], known_only, reads);
-    config_layout_reads(&config->arguments[name->index].layout, reads);
-    break;
+  case NAME_PITCH: names_read_distance(names, name, known_only, reads); break;
   case NAME_LAYOUT: config_layout_reads(&config->arguments[name->index].layout, reads); break;
   case NAME_ELEMENT: names_read_element(names, name->index, known_only, reads); break;
   case NAME_SHARED:

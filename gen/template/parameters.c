@@ -82,6 +82,15 @@ static bool type_agrees(struct signature_parameter seen, const struct kernel_arg
 
 /* ---- Refusing ------------------------------------------------------------------------------- */
 
+/* Returns the index of the first argument that does not fit; the number of arguments if the kernel
+   has more or fewer parameters; UNKNOWN if all fit. */
+static int find_fault(const struct passing *p) {
+  if ((size_t)p->seen_count != p->count) return (int)p->count;
+  for (size_t i = 0; i < p->count; i++)
+    if (!type_agrees(p->seen[i], argument_of(p, i))) return (int)i;
+  return UNKNOWN;
+}
+
 /* Appends " (launch at line 12)". */
 static void say_launch(const struct passing *p, struct text *out) {
   if (p->launch->listed) text_addf(out, " (launch at line %d)", p->launch->line);
@@ -181,12 +190,7 @@ static int parameters_check_launch(struct expansion *x, const struct kernel_laun
   p.count = kernel_launch_parameters(x->out, launch, p.passed);
   p.seen_count = signature_read_list(reader, p.seen);
   if (p.seen_count == UNKNOWN) return CUGEN_OK;
-
-  /* wrong: the index of the first argument that does not fit; p.count if the kernel has more or
-     fewer parameters; UNKNOWN if all fit. */
-  int wrong = (size_t)p.seen_count == p.count ? UNKNOWN : (int)p.count;
-  for (size_t i = 0; i < p.count && wrong == UNKNOWN; i++)
-    if (!type_agrees(p.seen[i], argument_of(&p, i))) wrong = (int)i;
+  const int wrong = find_fault(&p);
   const bool exchanged = wrong == UNKNOWN && !x->out->order && is_exchanged(&p);
   if (wrong == UNKNOWN && !exchanged) return CUGEN_OK;
 

@@ -223,23 +223,31 @@ static int render_emit(lua_State *L) {
 
 /* ---- Running -------------------------------------------------------------------------------- */
 
-/* Calls the template's chunk, which is compiled if necessary. */
+/* Rewords an error before a line of CUDA text, which Lua describes by the line's __emit call. */
+static void hide_call(cugen_error *err) {
+  char *near = strstr(err->message, " near '__emit'");
+  if (!near) return;
+  *near = '\0';
+  error_append(err, " before this text");
+}
+
+/* Pushes the template's chunk, compiled if necessary. */
+static void push_chunk(lua_State *L, struct renderer *renderer, const struct template *template) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, template) != LUA_TNIL) return;
+  lua_pop(L, 1);
+  if (sandbox_load(renderer->sandbox, template->path, text_get(&template->lua),
+                   template->lua.length, 0, CUGEN_ERROR_TEMPLATE, &renderer->error)) {
+    hide_call(&renderer->error);
+    render_give_up(L, renderer);
+  }
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, template);
+}
+
 static void render_run(lua_State *L, struct renderer *renderer, const struct template *template) {
   const struct template *before = renderer->current;
   luaL_checkstack(L, LUA_MINSTACK, NULL);
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, template) == LUA_TNIL) {
-    lua_pop(L, 1);
-    if (sandbox_load(renderer->sandbox, template->path, text_get(&template->lua),
-                     template->lua.length, 0, CUGEN_ERROR_TEMPLATE, &renderer->error)) {
-      /* Lua describes an error before a line of CUDA text by the line's __emit call. */
-      char *near = strstr(renderer->error.message, " near '__emit'");
-      if (near) *near = '\0';
-      if (near) error_append(&renderer->error, " before this text");
-      render_give_up(L, renderer);
-    }
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, template);
-  }
+  push_chunk(L, renderer, template);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &environment_key);
   lua_setupvalue(L, -2, 1);
   lua_pushlightuserdata(L, renderer);
@@ -265,6 +273,12 @@ static bool seen_before(lua_State *L, const struct template *template) {
   return seen;
 }
 
+/* Returns the line of the template in which the running C function was called; 0: unknown. */
+static int calling_line(lua_State *L) {
+  lua_Debug frame;
+  return lua_getstack(L, 1, &frame) && lua_getinfo(L, "l", &frame) ? frame.currentline : 0;
+}
+
 /* Returns whether the template's file could not be read. An error within the file already names a
    line. */
 static bool not_found(const cugen_error *err) {
@@ -287,10 +301,8 @@ static int render_include(lua_State *L) {
   cugen_error error = {0};
   if (render_load(renderer, renderer->current->path, lua_tostring(L, 1), &template, &error)) {
     renderer->error = error;
-    lua_Debug frame;
-    const bool known = lua_getstack(L, 1, &frame) && lua_getinfo(L, "l", &frame);
     if (not_found(&error))
-      render_place_error(&renderer->error, renderer->current->path, known ? frame.currentline : 0);
+      render_place_error(&renderer->error, renderer->current->path, calling_line(L));
     return render_give_up(L, renderer);
   }
   if (!seen_before(L, template)) render_run(L, renderer, template);
@@ -530,6 +542,14 @@ static bool push_global(lua_State *L, const char *name) {
   return found;
 }
 
+static bool push_known(lua_State *L, struct renderer *renderer, const char *name, size_t length) {
+  if (render_push_name(L, renderer, name, length)) return true;
+  if (push_formula(L, renderer, name)) return true;
+  if (push_function(L, renderer, name) || push_global(L, name)) return true;
+  if (strcmp(name, "device") == 0) return push_device(L, renderer->request->names), true;
+  return false;
+}
+
 static int render_unknown_name(lua_State *L, struct renderer *renderer, const char *name) {
   struct candidates candidates = {.count = 0};
   const struct names *names = renderer->request->names;
@@ -555,10 +575,8 @@ static int render_find_known(lua_State *L) {
   if (strcmp(name, "params") == 0) {
     renderer->parameters_used = true;
     lua_pushstring(L, renderer->request->parameters);
-  } else if (!render_push_name(L, renderer, name, length) && !push_formula(L, renderer, name) &&
-             !push_function(L, renderer, name) && !push_global(L, name)) {
-    if (strcmp(name, "device") != 0) return render_unknown_name(L, renderer, name);
-    push_device(L, renderer->request->names);
+  } else if (!push_known(L, renderer, name, length)) {
+    return render_unknown_name(L, renderer, name);
   }
   lua_pushvalue(L, 2);
   lua_pushvalue(L, -2);
@@ -566,18 +584,20 @@ static int render_find_known(lua_State *L) {
   return 1;
 }
 
+static bool is_config_name(const struct renderer *renderer, const char *name, size_t length) {
+  const struct config *config = renderer->request->names->in.config;
+  for (size_t i = 0; i < config->formula_count; i++)
+    if (strcmp(config->formulas[i].name, name) == 0) return true;
+  return names_find(renderer->request->names, name, length) != NULL;
+}
+
 /* __newindex of the environment: makes a new global, and refuses a name of the config, whose value
    CUDA text would still see. */
 static int assign(lua_State *L) {
   struct renderer *renderer = renderer_of(L);
-  const struct names *names = renderer->request->names;
-  const struct config *config = names->in.config;
   size_t length;
   const char *name = lua_tolstring(L, 2, &length);
-  bool taken = name && names_find(names, name, length);
-  for (size_t i = 0; i < config->formula_count && name; i++)
-    taken |= strcmp(config->formulas[i].name, name) == 0;
-  if (taken)
+  if (name && is_config_name(renderer, name, length))
     return luaL_error(
         L,
         "%s comes from the config and cannot be changed: `local %s = ...` makes a name of its own",

@@ -183,22 +183,24 @@ static bool pragma_once(const char *at, const char *end) {
          source_is(source_next_solid(&reader), "once");
 }
 
+static int parse_line(struct parser *parser, const char *at, const char *end) {
+  const char *lua = lua_line(at, end);
+  if (lua) {
+    end_piece(parser);
+    text_add_n(&parser->template->lua, lua, (size_t)(end - lua));
+    return CUGEN_OK;
+  }
+  if (pragma_once(at, end)) parser->template->once = true, at = end;
+  return text_line(parser, at, end);
+}
+
 static int parse_lines(struct parser *parser) {
   text_add(&parser->template->lua, "local __emit<const> = ...;");
   while (parser->at < parser->end) {
-    const char *at = parser->at, *newline = memchr(at, '\n', (size_t)(parser->end - at));
+    const char *newline = memchr(parser->at, '\n', (size_t)(parser->end - parser->at));
     const char *end = newline ? newline : parser->end, *next = newline ? newline + 1 : end;
-    if (end > at && end[-1] == '\r') end--;
-    const char *lua = lua_line(at, end);
-    int status = CUGEN_OK;
-    if (lua) {
-      end_piece(parser);
-      text_add_n(&parser->template->lua, lua, (size_t)(end - lua));
-    } else {
-      const bool once = pragma_once(at, end);
-      parser->template->once |= once;
-      status = text_line(parser, once ? end : at, end);
-    }
+    if (end > parser->at && end[-1] == '\r') end--;
+    int status = parse_line(parser, parser->at, end);
     if (status) return status;
     parser->at = next;
     parser->line++;
@@ -210,21 +212,26 @@ static int parse_lines(struct parser *parser) {
 
 /* ---- Where a #line may stand ---------------------------------------------------------------- */
 
-/* Marks the pieces whose first line does not begin inside a token, as the lexer sees `plain`. */
-static int mark_fresh_pieces(struct parser *parser) {
-  struct template *t = parser->template;
-  const struct text *plain = &parser->plain;
-  size_t lines = (size_t)parser->plain_line + 1, line = 0;
-  if (plain->failed) return error_memory(parser->err);
-  if (plain->length == 0) return CUGEN_OK;
-  bool *fresh = calloc(lines, sizeof *fresh); /* for each line of plain */
-  if (!fresh) return error_memory(parser->err);
-  fresh[0] = true;
+/* Sets fresh[line] for the lines of plain that do not begin inside a token. */
+static void find_fresh_lines(const struct text *plain, bool *fresh, size_t lines) {
   struct source_reader reader = {plain->data, plain->data + plain->length};
+  size_t line = 0;
   for (struct source_token token = source_next(&reader); token.kind != SOURCE_END;
-       token = source_next(&reader))
+       token = source_next(&reader)) {
     for (size_t i = 0; i < token.length; i++)
       if (token.at[i] == '\n' && ++line < lines) fresh[line] = token.kind == SOURCE_NEWLINE;
+  }
+}
+
+static int mark_fresh_pieces(struct parser *parser) {
+  struct template *t = parser->template;
+  size_t lines = (size_t)parser->plain_line + 1;
+  if (parser->plain.failed) return error_memory(parser->err);
+  if (parser->plain.length == 0) return CUGEN_OK;
+  bool *fresh = calloc(lines, sizeof *fresh);
+  if (!fresh) return error_memory(parser->err);
+  fresh[0] = true;
+  find_fresh_lines(&parser->plain, fresh, lines);
   for (size_t i = 0; i < t->piece_count; i++)
     t->pieces[i].fresh = fresh[parser->piece_plain_line[i]];
   free(fresh);
