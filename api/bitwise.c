@@ -15,7 +15,6 @@
 
 #include "base/system.h"
 #include "records.h"
-#include "runtime/devices.h"
 #include "tune/trial.h"
 
 #define VARIES_TEXT                                                                                \

@@ -119,6 +119,18 @@ static int check_filter(const cugen_cache_filter *filter, cugen_error *err) {
   return CUGEN_OK;
 }
 
+/* Resolves a way of measuring. "served", the way of plans that explored, exists only for
+   records. */
+static int take_way(const char *word, struct cache_filter *out, cugen_error *err) {
+  const char *served = measure_way_names[MEASURE_SERVED];
+  out->timed = true;
+  out->measure = MEASURE_SERVED;
+  if (strcmp(word, served) == 0) return CUGEN_OK;
+  int status = api_measure_way(word, &out->measure, err);
+  if (status) error_append(err, ", %s", served);
+  return status;
+}
+
 static int cache_take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter *from,
                              struct meant *out, cugen_error *err) {
   static const cugen_cache_filter all = {0};
@@ -130,15 +142,7 @@ static int cache_take_filter(cugen *lib, struct cache *cache, const cugen_cache_
   if (status) return status;
   out->filter = (struct cache_filter){
       .problem = from->problem, .before = from->before, .failed = from->failed != 0};
-  if (from->measure) {
-    /* "served", the way of plans that explored, exists only for records. */
-    const char *served = measure_way_names[MEASURE_SERVED];
-    out->filter.timed = true;
-    out->filter.measure = MEASURE_SERVED;
-    if (strcmp(from->measure, served) != 0)
-      status = api_measure_way(from->measure, &out->filter.measure, err);
-    if (status) error_append(err, ", %s", served);
-  }
+  if (from->measure) status = take_way(from->measure, &out->filter, err);
   if (!status && from->device) status = cache_find_device(lib, from->device, out, err);
   if (status || !from->config) return status;
   status = cache_spaces(cache, &spaces, &count, err);
@@ -149,6 +153,18 @@ static int cache_take_filter(cugen *lib, struct cache *cache, const cugen_cache_
 }
 
 /* ---- Listing -------------------------------------------------------------------------------- */
+
+/* Fills in what the options of a set tell about its records. */
+static void describe_set(cugen_cache_set *set) {
+  const struct record_options said = record_options_parse(set->options);
+  if (said.kind == OPTIONS_MEASURED) {
+    memcpy(set->arch, said.arch, sizeof set->arch);
+    set->measure = measure_way_names[said.measure];
+  }
+  if (said.kind == OPTIONS_BASELINE) set->measure = "baseline";
+  /* Imported suggestions were not measured here, so none of them is the best. */
+  if (strcmp(set->options, FOREIGN_OPTIONS) == 0) *set->best = '\0', set->seconds = 0;
+}
 
 cugen_cache_kind api_cache_parse(const char *text) {
   return cache_parse(text);
@@ -172,14 +188,7 @@ int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cac
         .device = set.device, .config = set.config, .problem = set.problem, .options = set.options};
     if (!cache_filter_takes(&meant.filter, &key)) continue;
     status = set_best_find(&best, &set, error);
-    const struct record_options said = record_options_parse(set.options);
-    if (said.kind == OPTIONS_MEASURED) {
-      memcpy(set.arch, said.arch, sizeof set.arch);
-      set.measure = measure_way_names[said.measure];
-    }
-    if (said.kind == OPTIONS_BASELINE) set.measure = "baseline";
-    /* Imported suggestions were not measured here, so none of them is the best. */
-    if (strcmp(set.options, FOREIGN_OPTIONS) == 0) *set.best = '\0', set.seconds = 0;
+    describe_set(&set);
     listing->sets[i] = listing->sets[*count]; /* sets that the filter leaves out go to the end */
     listing->sets[(*count)++] = set;
   }
@@ -335,27 +344,33 @@ static int take_piece(void *context, const cugen_export_progress *piece, cugen_e
                    "stopped on request; what was written is not whole");
 }
 
+static int export_to_file(struct cache *cache, const struct cache_filter *filter, const char *path,
+                          struct exporting *exporting, size_t *records, cugen_error *err) {
+  struct file_writing file;
+  const struct wisdom_sink sink = {take_piece, exporting};
+  int status = file_begin(&file, path, err);
+  if (status) return status;
+  exporting->file = &file;
+  status = wisdom_write(cache, filter, &sink, records, err);
+  if (status == CUGEN_ERROR_INTERRUPTED && file.beside.length)
+    error_set(err, status, "stopped on request; nothing was exported");
+  return file_end(&file, status, err);
+}
+
 int api_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path,
                      cugen_export_callback progress, void *context, size_t *records,
                      cugen_error *error) {
   struct cache *cache;
   struct meant meant = {0};
-  struct file_writing file = {.path = path};
   struct exporting exporting = {progress, context, NULL};
   const struct wisdom_sink sink = {take_piece, &exporting};
   *records = 0;
   int status = api_cache_to_read(lib, &cache, error);
   if (!status) status = cache_take_filter(lib, cache, filter, &meant, error);
-  if (!status && path) {
-    status = file_begin(&file, path, error);
-    exporting.file = status ? NULL : &file;
-  }
-  if (!status) status = wisdom_write(cache, &meant.filter, &sink, records, error);
-  if (exporting.file) {
-    if (status == CUGEN_ERROR_INTERRUPTED && file.beside.length)
-      error_set(error, status, "stopped on request; nothing was exported");
-    status = file_end(&file, status, error);
-  }
+  if (!status && path)
+    status = export_to_file(cache, &meant.filter, path, &exporting, records, error);
+  else if (!status)
+    status = wisdom_write(cache, &meant.filter, &sink, records, error);
   meant_free(&meant);
   return status;
 }

@@ -54,25 +54,23 @@ static char *capture_print_line(const struct capture_line *line, int *wrong) {
   return text_take(&whole);
 }
 
-/* Returns 0, or the errno of what went wrong. */
-static int capture_append(const char *path, const char *text) {
+/* Returns 0 or an errno. */
+static int capture_write_line(int file, const char *text) {
   const size_t length = strlen(text);
   struct stat about;
-  int wrong = 0;
+  if (fstat(file, &about)) return errno;
+  if (!S_ISREG(about.st_mode)) return ENOTSUP;
+  const ssize_t written = write(file, text, length);
+  if (written < 0) return errno;
+  return (size_t)written < length ? ENOSPC : 0;
+}
+
+/* Returns 0 or an errno. */
+static int capture_append(const char *path, const char *text) {
   const int file =
       open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
   if (file < 0) return errno;
-  if (fstat(file, &about)) {
-    wrong = errno;
-  } else if (!S_ISREG(about.st_mode)) {
-    wrong = ENOTSUP;
-  } else {
-    const ssize_t written = write(file, text, length);
-    if (written < 0)
-      wrong = errno;
-    else if ((size_t)written < length)
-      wrong = ENOSPC;
-  }
+  const int wrong = capture_write_line(file, text);
   close(file);
   return wrong;
 }

@@ -8,7 +8,6 @@
 #include "base/system.h"
 #include "check.h"
 #include "kernel.h"
-#include "runtime/compile/toolkit.h"
 #include "runtime/devices.h"
 
 static void clear_check(void *data) {

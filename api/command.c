@@ -32,6 +32,23 @@ static bool command_is_stopped(void *context) {
   return lib->stop && lib->stop(lib->stop_context);
 }
 
+/* Makes the command line: WORKER worker command VERSION DEFAULT... -- WORD... NULL: out of
+   memory. */
+static const char **make_words(const cugen *lib, const struct defaults *defaults,
+                               const char *const *words, size_t count) {
+  const char **argv = calloc(defaults->count + count + 6, sizeof *argv);
+  size_t n = 0;
+  if (!argv) return NULL;
+  argv[n++] = lib->worker;
+  argv[n++] = "worker";
+  argv[n++] = "command";
+  argv[n++] = CUGEN_VERSION;
+  for (size_t i = 0; i < defaults->count; i++) argv[n++] = defaults->words[i];
+  argv[n++] = "--";
+  for (size_t i = 0; i < count; i++) argv[n++] = words[i];
+  return argv;
+}
+
 static int api_command_run(cugen *lib, const char *const *words, size_t count, struct text *answer,
                            int *exit_code, cugen_error *err) {
   struct defaults defaults = {0};
@@ -41,20 +58,22 @@ static int api_command_run(cugen *lib, const char *const *words, size_t count, s
   const bool good = true LIBRARY_STRINGS(X) && command_add_default(&defaults, "measure", way) &&
                     command_add_default(&defaults, "no_library", lib->no_library ? "1" : NULL);
 #undef X
-  const char **argv = good ? calloc(defaults.count + count + 6, sizeof *argv) : NULL;
-  int status = argv ? CUGEN_OK : error_memory(err);
-  if (argv) {
-    /* WORKER worker command VERSION DEFAULT... -- WORD... */
-    const char *const first[] = {lib->worker, "worker", "command", CUGEN_VERSION};
-    size_t n = 0;
-    for (; n < sizeof first / sizeof *first; n++) argv[n] = first[n];
-    for (size_t i = 0; i < defaults.count; i++) argv[n++] = defaults.words[i];
-    argv[n++] = "--";
-    for (size_t i = 0; i < count; i++) argv[n++] = words[i];
-    status = process_run_within(argv, &limits, answer, exit_code, err);
-  }
+  const char **argv = good ? make_words(lib, &defaults, words, count) : NULL;
+  int status = argv ? process_run_within(argv, &limits, answer, exit_code, err) : error_memory(err);
   free(argv);
   array_free_texts(defaults.words, defaults.count);
+  return status;
+}
+
+/* Takes over the error that the command's process reported. */
+static int take_error(const json_t *answer, cugen_error *err) {
+  const int status = (int)json_integer_value(json_object_get(answer, "status"));
+  const int cause = (int)json_integer_value(json_object_get(answer, "cause"));
+  const char *file = json_string_value(json_object_get(answer, "file"));
+  if (!status) return CUGEN_OK;
+  error_set_cause(err, status, (cugen_cause)cause, "%s",
+                  json_string_value(json_object_get(answer, "message")));
+  error_place(err, file ? file : "", (int)json_integer_value(json_object_get(answer, "line")));
   return status;
 }
 
@@ -75,15 +94,7 @@ static int command_take_answer(cugen *lib, const struct text *text, int exit_cod
   if (copy) text_add(&lib->json, copy);
   if (!status && json_is_object(result) && (!copy || lib->json.failed)) status = error_memory(err);
   if (!status && copy) *json = text_get(&lib->json);
-  const int reported = (int)json_integer_value(json_object_get(answer, "status"));
-  if (!status && reported) { /* the error is that of the command's process */
-    const int cause = (int)json_integer_value(json_object_get(answer, "cause"));
-    const char *file = json_string_value(json_object_get(answer, "file"));
-    error_set_cause(err, reported, (cugen_cause)cause, "%s",
-                    json_string_value(json_object_get(answer, "message")));
-    error_place(err, file ? file : "", (int)json_integer_value(json_object_get(answer, "line")));
-    status = reported;
-  }
+  if (!status) status = take_error(answer, err);
   free(copy);
   json_decref(answer);
   return status;

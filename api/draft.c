@@ -345,6 +345,13 @@ static const struct tunable_guess *find_tunable(const struct draft *d, struct so
   return NULL;
 }
 
+/* Returns whether the tunable is a factor by which the dimension's blockIdx is multiplied. */
+static bool is_step(const struct draft *d, int dimension, const struct tunable_guess *t) {
+  for (size_t i = 0; i < SIGNATURE_FACTORS; i++)
+    if (same_word(d->in->grid_steps[dimension][i], t->name)) return true;
+  return false;
+}
+
 /* Returns the tunable that a block's extent is or seems to be; NULL: none. */
 static const struct tunable_guess *extent_of(const struct draft *d, int dimension) {
   const struct tunable_guess *found = find_tunable(d, d->in->block_extents[dimension]);
@@ -353,11 +360,8 @@ static const struct tunable_guess *extent_of(const struct draft *d, int dimensio
     const struct tunable_guess *t = &d->tunables[i];
     const char last = t->name.at[t->name.length - 1];
     const bool axis = tolower(last) == "xyz"[dimension];
-    bool step = false; /* a factor by which the dimension's blockIdx is multiplied */
     if (t->truth || t->toggle) continue;
-    for (size_t k = 0; k < SIGNATURE_FACTORS && axis; k++)
-      step |= same_word(d->in->grid_steps[dimension][k], t->name);
-    if (!is_large(d, t) && !step) continue;
+    if (!is_large(d, t) && !(axis && is_step(d, dimension, t))) continue;
     if (axis) return t;
     if (!found && !strchr("xyzXYZ", last)) found = t;
   }

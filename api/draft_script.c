@@ -720,30 +720,38 @@ static bool add_product(const struct script *s, json_t *list, int dimension, str
   return right;
 }
 
-/* Adds an extent of the grid. Kernel Tuner's is a size divided by GridDiv; KTT's is GlobalSize,
-   which OpenCL counts in threads. */
+/* Adds an extent of Kernel Tuner's grid: a size divided by GridDiv. */
+static void add_divided(const struct script *s, int dimension, struct text *out, bool *right) {
+  const char key[] = {'G', 'r', 'i', 'd', 'D', 'i', 'v', "XYZ"[dimension], '\0'};
+  struct text step = {0};
+  if (!add_product(s, json_object_get(s->kernel, key), dimension, &step)) {
+    text_add(&step, "\"1\"");
+    *right = false;
+  }
+  if (is_word(text_get(&step), "\"1\""))
+    text_addf(out, "\"%s\"", size_names[dimension]);
+  else
+    text_addf(out, "\"ceil_div(%s, %.*s)\"", size_names[dimension], (int)(step.length - 2),
+              text_get(&step) + 1);
+  text_free(&step);
+}
+
+/* Adds an extent of the grid. KTT's is GlobalSize, which OpenCL counts in threads. */
 static void add_grid(const struct script *s, int dimension, struct text *out, bool *right) {
   const char axis = "XYZ"[dimension];
-  struct text step = {0}, threads = {0};
+  struct text threads = {0}, block = {0};
   if (dimension < (int)s->size_count) {
-    const char key[] = {'G', 'r', 'i', 'd', 'D', 'i', 'v', axis, '\0'};
-    if (!add_product(s, json_object_get(s->kernel, key), dimension, &step))
-      text_add(&step, "\"1\""), *right = false;
-    if (is_word(text_get(&step), "\"1\""))
-      text_addf(out, "\"%s\"", size_names[dimension]);
-    else
-      text_addf(out, "\"ceil_div(%s, %.*s)\"", size_names[dimension], (int)(step.length - 2),
-                text_get(&step) + 1);
+    add_divided(s, dimension, out, right);
   } else if (is_word(word_of(s->kernel, "GlobalSizeType"), "OpenCL")) {
     add_extent(s, "GlobalSize", axis, &threads, right);
-    add_extent(s, "LocalSize", axis, &step, right);
+    add_extent(s, "LocalSize", axis, &block, right);
     text_addf(out, "\"ceil_div(%.*s, %.*s)\"", (int)(threads.length - 2), text_get(&threads) + 1,
-              (int)(step.length - 2), text_get(&step) + 1);
+              (int)(block.length - 2), text_get(&block) + 1);
   } else {
     add_extent(s, "GlobalSize", axis, out, right);
   }
-  text_free(&step);
   text_free(&threads);
+  text_free(&block);
 }
 
 /* Returns the number of dimensions (1 to 3) without trailing extents that are 1 or missing. */

@@ -40,7 +40,8 @@ int api_kernel_ceilings(cugen_kernel *k, cugen_ceilings *out, cugen_error *error
   const struct config *config = k->lookup.config;
   const char *products = NULL;
   int status = api_products(k, &products, error);
-  /* Without products, the kernel is taken to compute in the type of its first output, or in f32. */
+  /* A kernel that declares no products is taken to compute in the type of its first output, or in
+     f32 if there is no output. */
   const struct dtype *dtype = products ? dtype_find(products) : NULL;
   for (size_t i = 0; i < config->argument_count && !dtype; i++) {
     const cugen_argument_kind kind = config->arguments[i].kind;

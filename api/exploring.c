@@ -155,6 +155,20 @@ static bool takes_its_place(const struct kernel_spec *spec, const struct kernel_
   return true;
 }
 
+/* Loads the alternative's image, if the cache has it. */
+static int exploring_load_image(const struct lookup *l, struct alternative *a, bool *found,
+                                cugen_error *err) {
+  struct text key = {0};
+  struct cache *cache;
+  int status = cache_image_key(&a->spec, device_target(&l->device, l->arch), text_get(&l->options),
+                               l->nvrtc_version, &key, err);
+  if (!status) status = api_cache_to_read(l->lib, &cache, err);
+  if (!status)
+    status = lookup_find_image(cache, &a->spec, text_get(&key), &a->compiled, found, err);
+  text_free(&key);
+  return status;
+}
+
 static void alternative_free(struct alternative *a) {
   plan_close(a->plan);
   compiled_free(&a->compiled);
@@ -171,16 +185,8 @@ static int try_alternative(struct lookup *l, struct exploration *e, struct cache
   cugen_error ignored;
   bool current, found = false;
   int status = api_check_current(l, false, record, &current, &a->spec, err);
-  if (!status && current && takes_its_place(&a->spec, e->own)) {
-    struct text key = {0};
-    struct cache *cache;
-    status = cache_image_key(&a->spec, device_target(&l->device, l->arch), text_get(&l->options),
-                             l->nvrtc_version, &key, err);
-    if (!status) status = api_cache_to_read(l->lib, &cache, err);
-    if (!status)
-      status = lookup_find_image(cache, &a->spec, text_get(&key), &a->compiled, &found, err);
-    text_free(&key);
-  }
+  if (!status && current && takes_its_place(&a->spec, e->own))
+    status = exploring_load_image(l, a, &found, err);
   if (!status && found &&
       plan_open(e->device, &a->spec, &a->compiled, &a->plan, &ignored) == CUGEN_OK) {
     lookup_drop_image(e->device, &a->compiled, &a->spec);
@@ -256,6 +262,24 @@ int exploration_open(struct lookup *l, const struct exploration_plan *plan,
 
 /* ---- Storing results ------------------------------------------------------------------------ */
 
+/* Replaces the record's times by those of the rounds. */
+static void take_times(const struct race_runner *runner, struct cache_record *record) {
+  double sorted[RACE_ROUNDS];
+  const size_t count = (size_t)runner->rounds;
+  memcpy(sorted, runner->times, count * sizeof *sorted);
+  array_sort_doubles(sorted, count);
+  record->samples = runner->rounds;
+  record->seconds = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+  record->seconds_min = sorted[0];
+  record->seconds_p20 = sorted[count / 5];
+  record->seconds_p80 = sorted[count - 1 - count / 5];
+  record->measured_at = clock_unix();
+  record->run_began = 0, record->run_seconds = 0;
+  record->compile_seconds = record->measure_seconds = 0;
+  record->energy = record->energy_resolution = 0;
+  record->clock_mhz = record->power_watts = 0, record->throttle[0] = '\0';
+}
+
 /* Stores the current variant if the rule has settled by enough rounds, and was not stopped. A cache
    that cannot be written is not an error. */
 static void exploring_store(struct exploration *e) {
@@ -270,24 +294,8 @@ static void exploring_store(struct exploration *e) {
                                 .problem = e->key[2],
                                 .options = e->key[3],
                                 .origin = e->key[4]};
-
-  /* The record's times become those of the rounds. */
-  const struct race_runner *runner = &e->rule.race.runners[current];
   struct cache_record *record = &e->all[current].record;
-  const size_t count = (size_t)runner->rounds;
-  double sorted[RACE_ROUNDS];
-  memcpy(sorted, runner->times, count * sizeof *sorted);
-  array_sort_doubles(sorted, count);
-  record->samples = runner->rounds;
-  record->seconds = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
-  record->seconds_min = sorted[0];
-  record->seconds_p20 = sorted[count / 5];
-  record->seconds_p80 = sorted[count - 1 - count / 5];
-  record->measured_at = clock_unix();
-  record->run_began = 0, record->run_seconds = 0;
-  record->compile_seconds = record->measure_seconds = 0;
-  record->energy = record->energy_resolution = 0;
-  record->clock_mhz = record->power_watts = 0, record->throttle[0] = '\0';
+  take_times(&e->rule.race.runners[current], record);
   if (api_cache(e->lib, &cache, &ignored) == CUGEN_OK) cache_store(cache, &key, record, &ignored);
 }
 
@@ -309,7 +317,7 @@ static bool can_take(const struct exploration *e, const struct memory *memory) {
     const struct kernel_argument *a = &e->own->arguments[i];
     const bool whole = a->kind == CUGEN_ARGUMENT_SCALAR && memory[i].host && !a->absent &&
                        !a->struct_bytes && !a->dtype->floating;
-    /* A whole number must be the one with which the variant was verified. */
+    /* A whole number must equal the number with which the variant was verified. */
     if (whole && (!element_pack(a->dtype, a->value, packed) ||
                   memcmp(packed, memory[i].host, (size_t)a->dtype->bytes) != 0))
       return false;

@@ -205,11 +205,24 @@ int failures_open(struct lookup *l, struct failures **out, cugen_error *err) {
 
 /* ---- Finding a failure ---------------------------------------------------------------------- */
 
+/* Finds out whether the failure still holds, unless that is known. */
+static int failures_judge(struct failure *failure, cugen_error *err) {
+  struct lookup *l = failure->place->lookup;
+  struct judgement judgement;
+  if (failure->state != FAILURE_UNKNOWN) return CUGEN_OK;
+  int status = lookup_prepare(l, err);
+  if (!status)
+    status = api_judge_as(l, failure->place->predicted, &failure->record, &judgement, err);
+  if (!status) failure->state = judgement.how == JUDGED_CURRENT ? FAILURE_HOLDS : FAILURE_STALE;
+  return status;
+}
+
+/* The failures are sorted by variant. */
 int failures_find(struct failures *f, const char *variant, const struct cache_record **out,
                   cugen_error *err) {
-  size_t first = 0, behind = f ? f->count : 0;
   *out = NULL;
-  /* The failures are sorted by variant. */
+  if (!f) return CUGEN_OK;
+  size_t first = 0, behind = f->count;
   while (first < behind) {
     const size_t middle = (first + behind) / 2;
     if (strcmp(f->all[middle].record.variant, variant) < 0)
@@ -218,17 +231,10 @@ int failures_find(struct failures *f, const char *variant, const struct cache_re
       behind = middle;
   }
   int status = CUGEN_OK;
-  for (size_t i = first; f && i < f->count && !status && !*out; i++) {
+  for (size_t i = first; i < f->count && !status && !*out; i++) {
     struct failure *failure = &f->all[i];
-    struct lookup *l = failure->place->lookup;
     if (strcmp(failure->record.variant, variant) != 0) break;
-    if (failure->state == FAILURE_UNKNOWN) {
-      struct judgement judgement;
-      status = lookup_prepare(l, err);
-      if (!status)
-        status = api_judge_as(l, failure->place->predicted, &failure->record, &judgement, err);
-      if (!status) failure->state = judgement.how == JUDGED_CURRENT ? FAILURE_HOLDS : FAILURE_STALE;
-    }
+    status = failures_judge(failure, err);
     if (!status && failure->state == FAILURE_HOLDS) *out = &failure->record;
   }
   return status;

@@ -139,6 +139,18 @@ static bool is_ktt(json_t *root) {
   return json_is_array(json_object_get(root, "Results"));
 }
 
+/* Returns the parameters of a result: the common ones, those of the result, and its configuration's
+   values by name. */
+static json_t *ktt_parameters(json_t *common, json_t *result) {
+  json_t *all = join(common, result), *pair;
+  size_t i;
+  json_array_foreach(json_object_get(result, "Configuration"), i, pair) {
+    const char *name = json_string_value(json_object_get(pair, "Name"));
+    if (name) json_object_set(all, name, json_object_get(pair, "Value"));
+  }
+  return all;
+}
+
 static int read_ktt(const struct forms *f, json_t *root) {
   json_t *common = json_object_get(root, "Metadata"), *result;
   const char *name = json_string_value(json_object_get(common, "TimeUnit"));
@@ -152,13 +164,7 @@ static int read_ktt(const struct forms *f, json_t *root) {
     const char *state = json_string_value(json_object_get(result, "Status"));
     const bool right = !state || strcmp(state, "Ok") == 0;
     const double time = number_of(json_object_get(result, "TotalDuration"));
-    json_t *parameters = join(common, result), *pair;
-    size_t k;
-    json_array_foreach(json_object_get(result, "Configuration"), k, pair) {
-      const char *key = json_string_value(json_object_get(pair, "Name"));
-      if (key) json_object_set(parameters, key, json_object_get(pair, "Value"));
-    }
-    status = give(f, parameters, right ? time * unit : -1);
+    status = give(f, ktt_parameters(common, result), right ? time * unit : -1);
     if (status) break;
   }
   return status;

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-
 json_t *json_count(uint64_t value) {
   return json_integer((json_int_t)value);
 }

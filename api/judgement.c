@@ -32,6 +32,20 @@ int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cuge
   return failed ? error_memory(err) : CUGEN_OK;
 }
 
+/* Compares the record with the expansion of its variant. */
+static void judgement_compare(const struct cache_record *record, const struct kernel_spec *spec,
+                              const struct objective *objective, bool predicted,
+                              struct judgement *out) {
+  const bool current = cache_record_is_of(record, spec, objective, predicted);
+  cache_record_take_hashes(&out->now, spec);
+  out->now.flops = spec->flops, out->now.bytes = spec->bytes;
+  out->passed = kernel_spec_passed(spec);
+  out->how = current ? JUDGED_CURRENT : JUDGED_CHANGED;
+  out->proof_changed = !cache_record_is_same(record, spec);
+  out->proof = kernel_spec_proof_without(spec, record->lacks);
+  out->whole = out->proof_changed ? spec->hash : record->hash;
+}
+
 /* Judges one record. Free *spec also after a failure. */
 static int judgement_judge(struct lookup *l, const struct cache_record *record, bool predicted,
                            struct judgement *out, struct kernel_spec *spec, cugen_error *err) {
@@ -55,16 +69,8 @@ static int judgement_judge(struct lookup *l, const struct cache_record *record, 
      rules decide these sizes, so the hashes of a verdict cover the rules. */
   if (predicted && (record->verdict != CACHE_NOT_RUN || cache_record_is_refuted(record)))
     status = api_hash_verdict(l->config, spec, err);
-  if (status) return status;
-  cache_record_take_hashes(&out->now, spec);
-  out->now.flops = spec->flops, out->now.bytes = spec->bytes;
-  out->passed = kernel_spec_passed(spec);
-  const bool current = cache_record_is_of(record, spec, l->config->objective, predicted);
-  out->how = current ? JUDGED_CURRENT : JUDGED_CHANGED;
-  out->proof_changed = !cache_record_is_same(record, spec);
-  out->proof = kernel_spec_proof_without(spec, record->lacks);
-  out->whole = out->proof_changed ? spec->hash : record->hash;
-  return CUGEN_OK;
+  if (!status) judgement_compare(record, spec, l->config->objective, predicted, out);
+  return status;
 }
 
 int api_judge_as(struct lookup *l, bool predicted, const struct cache_record *record,

@@ -1,12 +1,10 @@
 /* Kernels: a config for one problem on one device, with the space and the arguments. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api.h"
 #include "base/array.h"
 #include "base/capability.h"
-#include "explain.h"
 #include "gen/config/evaluate.h"
 #include "gen/template/mentions.h"
 #include "kernel.h"
@@ -359,6 +357,25 @@ static void clear_space(void *data) {
   free(listed->restrictions);
 }
 
+/* Lists the restrictions. Limits, filters and heuristics that remove nothing are not listed.
+   Returns false if memory is out. */
+static bool list_restrictions(const struct space_implementation *of, struct listed_space *to,
+                              size_t *count) {
+  bool good = true;
+  for (size_t i = 0; i < of->rule_count && good; i++) {
+    const struct space_rule *rule = &of->rules[i];
+    const cugen_restriction_info one = {.implementation = of->implementation->name,
+                                        .text = rule->text,
+                                        .file = rule->option ? rule->option : rule->line.path,
+                                        .line = rule->line.number,
+                                        .removed = rule->removed,
+                                        .kind = rule->kind};
+    if (rule->kind == CUGEN_RESTRICTION_WHERE || rule->removed)
+      good = ARRAY_ADD(to->restrictions, *count, one);
+  }
+  return good;
+}
+
 int api_kernel_space(cugen_kernel *k, cugen_space_info *out, cugen_error *error) {
   size_t count;
   bool good = true;
@@ -374,19 +391,7 @@ int api_kernel_space(cugen_kernel *k, cugen_space_info *out, cugen_error *error)
                                            .unavailable = all[i].unmet ? all[i].unmet->text : NULL,
                                            .cartesian = all[i].cartesian,
                                            .valid = all[i].valid};
-    for (size_t r = 0; r < all[i].rule_count && good; r++) {
-      const struct space_rule *rule = &all[i].rules[r];
-      const cugen_restriction_info restriction = {.implementation = one.name,
-                                                  .text = rule->text,
-                                                  .file =
-                                                      rule->option ? rule->option : rule->line.path,
-                                                  .line = rule->line.number,
-                                                  .removed = rule->removed,
-                                                  .kind = rule->kind};
-      /* Limits, filters and heuristics that remove nothing are not listed. */
-      if (rule->kind == CUGEN_RESTRICTION_WHERE || rule->removed)
-        good = ARRAY_ADD(listed->restrictions, out->restrictions, restriction);
-    }
+    good = list_restrictions(&all[i], listed, &out->restrictions);
     if (good && !all[i].unlisted)
       good = ARRAY_ADD(listed->implementations, out->implementations, one);
   }

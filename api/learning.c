@@ -102,7 +102,7 @@ static int judge_row(struct portfolio_data *data, size_t problem, const size_t *
     if (judgement.how == JUDGED_CURRENT)
       entry->passed = judgement.passed;
     else
-      entry->cost = NAN, entry->stale = *stale = true;
+      entry->cost = NAN, entry->stale = true, *stale = true;
   }
   records_free(records, count);
   lookup_close(&l);
@@ -266,6 +266,21 @@ static struct remains count_remains(const struct portfolio_data *data) {
   return remains;
 }
 
+/* Appends why nothing was learnt from the problems: "its 2 correct records are stale". */
+static void print_remains(const struct portfolio_data *data, struct text *out) {
+  const struct remains remains = count_remains(data);
+  const size_t count = remains.stale ? remains.stale : remains.failed;
+  if (remains.worthless)
+    text_add(out, "what the objective gives is not above 0");
+  else if (!count)
+    text_addf(out, "nothing%s is remembered of it",
+              learning_is_filtered(data->base) ? " that the filter admits" : "");
+  else if (remains.stale)
+    text_addf(out, "its %zu correct record%s stale", count, count == 1 ? " is" : "s are");
+  else
+    text_addf(out, "its %zu record%s failed", count, count == 1 ? "" : "s");
+}
+
 static void learning_refuse_untuned(const struct portfolio_data *data, cugen_error *err) {
   const struct remains remains = count_remains(data);
   const bool stale = remains.stale;
@@ -290,22 +305,11 @@ static void learning_refuse_untuned(const struct portfolio_data *data, cugen_err
 static int skip_class(struct portfolio_holdings *out, cugen_error *err) {
   const struct portfolio_data *data = &out->all[out->count - 1].data;
   const struct config *config = data->base->config;
-  const struct remains remains = count_remains(data);
-  const size_t told = remains.stale ? remains.stale : remains.failed;
   struct text class = {0}, reason = {0};
   if (!ARRAY_ROOM(out->skipped, out->skipped_count)) return error_memory(err);
   problem_print_class(config, data->rows[0].problem, &class);
   text_addf(&reason, "%s%s%s: ", config->name, class.length ? " " : "", text_get(&class));
-  /* Appends a sentence such as "its 2 correct records are stale". */
-  if (remains.worthless)
-    text_add(&reason, "what the objective gives is not above 0");
-  else if (!told)
-    text_addf(&reason, "nothing%s is remembered of it",
-              learning_is_filtered(data->base) ? " that the filter admits" : "");
-  else if (remains.stale)
-    text_addf(&reason, "its %zu correct record%s stale", told, told == 1 ? " is" : "s are");
-  else
-    text_addf(&reason, "its %zu record%s failed", told, told == 1 ? "" : "s");
+  print_remains(data, &reason);
   reason.failed |= class.failed;
   text_free(&class);
   char *line = text_take(&reason);

@@ -60,6 +60,27 @@ static int library_take(char **to, const char *option, const char *variable) {
   return from && *from && !*to ? CUGEN_ERROR_MEMORY : CUGEN_OK;
 }
 
+/* Returns Slurm's number of this task among the job's tasks on this machine; 0 without Slurm. */
+static int read_local_rank(void) {
+  const char *text = getenv("SLURM_LOCALID");
+  const long rank = text ? strtol(text, NULL, 10) : 0;
+  return rank > 0 && rank < INT_MAX ? (int)rank : 0;
+}
+
+/* Returns $XDG_CACHE_HOME/cugen/cugen.db, else ~/.cache/cugen/cugen.db, else "none"; NULL: out of
+   memory. The XDG specification requires an absolute path, and that other paths are ignored. */
+static char *default_cache(void) {
+  struct text path = {0};
+  const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  if (xdg && *xdg == '/')
+    text_addf(&path, "%s/cugen/cugen.db", xdg);
+  else if (home && *home)
+    text_addf(&path, "%s/.cache/cugen/cugen.db", home);
+  else
+    text_add(&path, "none");
+  return text_take(&path);
+}
+
 static int library_take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
 #define X(member, option, variable)                                                                \
   if (library_take(&lib->member, o->option, variable)) return error_memory(err);
@@ -67,24 +88,10 @@ static int library_take_options(cugen *lib, const cugen_options *o, cugen_error 
 #undef X
   lib->no_library = o->no_library != 0;
   lib->pin_from = o->pin && *o->pin ? "cugen_options.pin" : "CUGEN_PIN";
-  /* Slurm numbers a job's tasks on each machine. */
-  const char *slurm = getenv("SLURM_LOCALID");
-  const long rank = slurm ? strtol(slurm, NULL, 10) : 0;
-  lib->local_rank = rank > 0 && rank < INT_MAX ? (int)rank : 0;
-  struct text path = {0}, name = {0};
-  if (!lib->cache_path) {
-    /* $XDG_CACHE_HOME/cugen/cugen.db, else ~/.cache/cugen/cugen.db, else no file. The XDG
-       specification requires an absolute path, and that other paths are ignored. */
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (xdg && *xdg == '/')
-      text_addf(&path, "%s/cugen/cugen.db", xdg);
-    else if (home && *home)
-      text_addf(&path, "%s/.cache/cugen/cugen.db", home);
-    else
-      text_add(&path, "none");
-    lib->cache_path = text_take(&path);
-    if (!lib->cache_path) return error_memory(err);
-  }
+  lib->local_rank = read_local_rank();
+  if (!lib->cache_path) lib->cache_path = default_cache();
+  if (!lib->cache_path) return error_memory(err);
+  struct text name = {0};
   cache_name(lib->cache_path, &name);
   lib->cache_name = text_take(&name);
   return lib->cache_name ? CUGEN_OK : error_memory(err);

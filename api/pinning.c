@@ -1,6 +1,5 @@
 /* Pinned choices: a plan takes the variant that the bytes name, if the variant expands here to the
    kernel that was saved. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "api.h"
@@ -67,7 +66,8 @@ static int check_same(const struct choice *choice, const struct kernel_spec *spe
   return CUGEN_OK;
 }
 
-/* Finds the variant and expands it; the plan uses the expansion. */
+/* Takes the choice's variant with its expansion, which the plan uses. Fails unless the target, the
+   source, the launches and the arguments are those of the choice. */
 static int pinning_take(struct lookup *l, const struct choice *choice, struct selection *out,
                         cugen_error *err) {
   cugen_error why;

@@ -60,6 +60,18 @@ static int plan_open_device(cugen_kernel *k, const cugen_plan_options *options, 
 
 /* ---- Opening: the variant ------------------------------------------------------------------- */
 
+/* Appends why no portfolio serves. */
+static void plan_say_portfolio(const struct lookup *l, struct text *out) {
+  struct portfolio_found *found;
+  size_t count;
+  cugen_error ignored;
+  if (portfolios_find(l, NULL, &found, &count, &ignored)) count = 0, found = NULL;
+  text_add(out, count ? "portfolio; of what is remembered no variant is valid here with the source "
+                        "that was measured"
+                      : "portfolio, and none is remembered");
+  portfolios_free(found, count);
+}
+
 /* Refuses a plan because no tuned variant serves its problem, and captures the problem. */
 static int plan_refuse_untuned(cugen_kernel *k, const cugen_plan_options *options,
                                cugen_error *err) {
@@ -72,23 +84,14 @@ static int plan_refuse_untuned(cugen_kernel *k, const cugen_plan_options *option
                                                       .plan = "none",
                                                       .variant = "",
                                                       .opens = 1});
-  if (by_policy || (options->flags & CUGEN_PLAN_BY_PORTFOLIO && options->distance >= 0)) {
-    struct portfolio_found *found = NULL;
-    size_t count;
-    cugen_error ignored;
-    if (portfolios_find(l, NULL, &found, &count, &ignored)) count = 0, found = NULL;
-    text_add(&range,
-             count ? "portfolio; of what is remembered no variant is valid here with the source "
-                     "that was measured"
-                   : "portfolio, and none is remembered");
-    portfolios_free(found, count);
-  } else if (options->distance > 0) {
+  if (by_policy || (options->flags & CUGEN_PLAN_BY_PORTFOLIO && options->distance >= 0))
+    plan_say_portfolio(l, &range);
+  else if (options->distance > 0)
     text_addf(&range, "nearest { distance = %g }, as asked", options->distance);
-  } else if (options->distance < 0) {
+  else if (options->distance < 0)
     text_add(&range, "exact, as asked");
-  } else {
+  else
     text_addf(&range, "%s, by %s", text_get(&k->policy), l->config->path);
-  }
   error_set(err, CUGEN_ERROR_USAGE,
             "no tuned problem serves %s %s on %s (policy %s), and the plan must be tuned "
             "(CUGEN_PLAN_TUNED_ONLY). Tune it first: cugen_kernel_tune, or 'cugen tune'. 'cugen "
@@ -111,6 +114,19 @@ static int plan_expand(struct lookup *l, cugen_plan *p, cugen_error *err) {
   }
   int status = lookup_expander(l, err);
   return status ? status : lookup_expand(l, p->selection.index, &p->spec, err);
+}
+
+/* Finds the compiled image or compiles it. An image that cannot be cached is no error. */
+static int find_image(const struct lookup *l, const char *key, cugen_plan *p, cugen_error *err) {
+  struct cache *cache;
+  bool found = false;
+  int status = api_cache(l->lib, &cache, err);
+  if (!status) status = lookup_find_image(cache, &p->spec, key, &p->compiled, &found, err);
+  p->info.image_from_cache = found;
+  if (status || found) return status;
+  status = lookup_compile(l, &p->spec, false, &p->compiled, err);
+  if (!status) cache_image_store(cache, key, &p->compiled, NULL);
+  return status;
 }
 
 /* Plans that may lend their loaded image to the plan that is opened; that plan keeps its own image,
@@ -153,8 +169,7 @@ static const cugen_plan *find_lender(const struct others *others, const cugen_pl
   return NULL;
 }
 
-/* Loads the image: that of another plan, or a cached one, or compiles it. An image that cannot be
-   cached is no error. */
+/* Loads the image, or takes that of another plan. */
 static int plan_load(const struct lookup *l, const struct others *others, cugen_plan *p,
                      cugen_error *err) {
   int status = cache_image_key(&p->spec, device_target(&l->device, l->arch), text_get(&l->options),
@@ -167,16 +182,7 @@ static int plan_load(const struct lookup *l, const struct others *others, cugen_
     p->info.image_from_cache = true;
     status = plan_open_sharing(p->lender->plan, &p->spec, &p->lender->compiled, &p->plan, err);
   } else {
-    const char *key = text_get(&p->image);
-    struct cache *cache;
-    bool found = false;
-    status = api_cache(l->lib, &cache, err);
-    if (!status) status = lookup_find_image(cache, &p->spec, key, &p->compiled, &found, err);
-    p->info.image_from_cache = found;
-    if (!status && !found) {
-      status = lookup_compile(l, &p->spec, false, &p->compiled, err);
-      if (!status) cache_image_store(cache, key, &p->compiled, NULL);
-    }
+    status = find_image(l, text_get(&p->image), p, err);
     if (!status) status = plan_open(p->device, &p->spec, &p->compiled, &p->plan, err);
   }
   if (!status) lookup_drop_image(p->device, others ? NULL : &p->compiled, &p->spec);
@@ -253,9 +259,25 @@ static void capture_plan(const cugen_plan *p, double seconds, uint64_t opens, ui
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
+/* Starts exploration if the options ask for it, the variant was tuned for this very problem, and no
+   earlier exploration has settled. */
+static int plan_explore(cugen_kernel *k, const cugen_plan_options *options, bool settled,
+                        cugen_plan *p, cugen_error *err) {
+  static const double usual_share = 0.05;
+  const struct cache_record *record = &p->selection.best.record;
+  const double share = options->explore_share;
+  const struct exploration_plan own = {.device = p->device,
+                                       .spec = &p->spec,
+                                       .record = record,
+                                       .outputs = options->bitwise ? &record->outputs : NULL,
+                                       .share = share > 0 ? share : usual_share};
+  if (!(options->flags & CUGEN_PLAN_EXPLORE) || settled || p->selection.how != CUGEN_PLAN_EXACT)
+    return CUGEN_OK;
+  return exploration_open(&k->lookup, &own, &p->exploration, err);
+}
+
 static int plan_open_parts(cugen_kernel *k, const cugen_plan_options *options,
                            const struct others *others, cugen_plan *p, cugen_error *err) {
-  static const double usual_share = 0.05;
   bool settled = false;
   int status = plan_open_device(k, options, p, err);
   if (!status) status = plan_choose(k, options, &p->selection, err);
@@ -270,18 +292,7 @@ static int plan_open_parts(cugen_kernel *k, const cugen_plan_options *options,
   if (!status) status = plan_expand(&k->lookup, p, err);
   if (!status) status = api_write_choice(&k->lookup, &p->spec, &p->choice, err);
   if (!status) status = plan_load(&k->lookup, others, p, err);
-  /* A variant is explored if it was tuned for this very problem, and no earlier exploration has
-     settled. */
-  if (!status && options->flags & CUGEN_PLAN_EXPLORE && !settled && how == CUGEN_PLAN_EXACT) {
-    const struct cache_record *record = &p->selection.best.record;
-    const double share = options->explore_share;
-    const struct exploration_plan own = {.device = p->device,
-                                         .spec = &p->spec,
-                                         .record = record,
-                                         .outputs = options->bitwise ? &record->outputs : NULL,
-                                         .share = share > 0 ? share : usual_share};
-    status = exploration_open(&k->lookup, &own, &p->exploration, err);
-  }
+  if (!status) status = plan_explore(k, options, settled, p, err);
   if (!status) status = plan_describe(k, p, err);
   if (status) return status;
   p->capture = k->lookup.lib->capture;

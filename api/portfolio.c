@@ -286,13 +286,26 @@ static void put_named(struct portfolio_order *order, const double *times, size_t
   order->named = true;
 }
 
+/* Gives the rule's variant its place in the order. A rule may have no value, as when a product of
+   sizes overflows. */
+static int ask_rule(const struct asked *a, const struct expr *rule, const double *times,
+                    struct portfolio_order *out, cugen_error *err) {
+  struct value value;
+  cugen_error ignored;
+  if (expr_eval(rule, a->slots, &value, &ignored)) return CUGEN_OK;
+  if (value.type != VALUE_INT)
+    return error_set(err, CUGEN_ERROR_CONFIG, "the rule '%s' gives no whole number",
+                     expr_text(rule));
+  if (value.integer >= 0 && value.integer < (int64_t)a->body->count)
+    put_named(out, times, (size_t)value.integer, a->body->doubted);
+  return CUGEN_OK;
+}
+
 int portfolio_ask(const struct portfolio_body *body, const struct config *config,
                   const struct problem *problem, struct portfolio_order *out, cugen_error *err) {
   struct asked asked = {.body = body, .config = config};
   struct expr *rule;
   double times[PORTFOLIO_BODY_MOST_VARIANTS] = {INFINITY};
-  struct value value;
-  cugen_error ignored;
   *out = (struct portfolio_order){0};
   int status = portfolio_parse_rule(body->rule, config, &rule, err);
   if (status) return status;
@@ -306,14 +319,7 @@ int portfolio_ask(const struct portfolio_body *body, const struct config *config
     status = error_memory(err);
   }
   if (!status) status = portfolio_put_in_order(&asked, out, times, err);
-  /* The rule may have no value, as when a product of sizes overflows. */
-  if (!status && expr_eval(rule, asked.slots, &value, &ignored) == CUGEN_OK) {
-    if (value.type != VALUE_INT)
-      status = error_set(err, CUGEN_ERROR_CONFIG, "the rule '%s' gives no whole number",
-                         expr_text(rule));
-    else if (value.integer >= 0 && value.integer < (int64_t)body->count)
-      put_named(out, times, (size_t)value.integer, body->doubted);
-  }
+  if (!status) status = ask_rule(&asked, rule, times, out, err);
   expr_free(rule);
   free(asked.slots);
   for (size_t i = 0; i < MOST_CONDITIONS; i++) text_free(&asked.conditions[i].text);
@@ -341,7 +347,8 @@ int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v,
 /* ---- Serving -------------------------------------------------------------------------------- */
 
 /* Expands the variant for the look-up's problem. The variant of a shipped portfolio may have any
-   source; otherwise its source must be the measured one. */
+   source; otherwise its source must be the measured one. *found: the variant serves; a variant that
+   is known to fail does not. */
 static int try_one(struct lookup *l, const struct portfolio_body_variant *variant, bool shipped,
                    struct failures *failures, struct portfolio_answer *out, bool *found,
                    cugen_error *err) {

@@ -179,7 +179,7 @@ struct portfolio_columns {
   double *ratios;
   int64_t *values;
   bool *decides;
-  size_t *kernels; /* for each variant, the first that is the same compiled kernel */
+  size_t *kernels; /* for each variant, the first variant with the same compiled kernel */
   double *best;
 };
 int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, size_t count,

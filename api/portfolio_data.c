@@ -115,7 +115,8 @@ static int portfolio_data_load_records(struct lookup *l, size_t problem, struct 
   for (size_t i = 0, same; i < count && !status; i += same) {
     for (same = 1; i + same < count && strcmp(records[i].variant, records[i + same].variant) == 0;)
       same++;
-    /* A portfolio also serves on machines without the library whose kernel a variant may be. */
+    /* A variant that calls a library is left out, because a portfolio also serves on machines
+       without the library. */
     const char *variant = records[i].variant;
     if (!config_calls_library(l->config, variant) && (!l->filter || is_valid(l, variant)))
       status = add_current(l, problem, &records[i], same, list, err);

@@ -21,6 +21,14 @@ static double selection_number(struct value value) {
                                      : 0;
 }
 
+/* Returns the larger size divided by the smaller; 1 for equal values; infinity if the values are
+   not sizes and differ. */
+static double value_ratio(struct value a, struct value b) {
+  const double x = selection_number(a), y = selection_number(b);
+  if (value_equal(a, b)) return 1;
+  return x > 0 && y > 0 ? fmax(x, y) / fmin(x, y) : INFINITY;
+}
+
 /* The distance of two problems. Ratios are compared, not their logarithms, because an exported
    bundle compares without a mathematical library. */
 struct distance {
@@ -32,10 +40,7 @@ struct distance {
 static struct distance problem_distance(const struct problem *a, const struct problem *b) {
   struct distance distance = {1, 1, 0};
   for (size_t i = 0; i < a->count; i++) {
-    /* Values that are not sizes and differ are infinitely far apart. */
-    const double x = selection_number(a->values[i]), y = selection_number(b->values[i]);
-    double ratio = x > 0 && y > 0 ? fmax(x, y) / fmin(x, y) : INFINITY;
-    if (value_equal(a->values[i], b->values[i])) ratio = 1;
+    const double ratio = value_ratio(a->values[i], b->values[i]);
     distance.ratio = fmax(distance.ratio, ratio);
     distance.product *= ratio;
   }

@@ -13,7 +13,6 @@
    An empty line follows, and then the body of a portfolio (runtime/store/portfolio.h). The
    portfolio does not serve sizes for which `within` is false. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,23 +189,27 @@ static int list_serving(const struct lookup *l, enum portfolio_kind kind,
 
 /* ---- Serving -------------------------------------------------------------------------------- */
 
-/* Parses the portfolio and adds its limit to the rule, which names no variant beyond the limit. */
+/* Adds the portfolio's limit to the rule, which names no variant beyond the limit. */
+static int limit_rule(const char *shipped, struct portfolio_body *body, cugen_error *err) {
+  struct text rule = {0};
+  size_t length = 0;
+  const char *within = shipped_find_line(shipped, "within", &length);
+  text_add(&rule, "select(");
+  text_add_n(&rule, within ? within : "false", length ? length : 5);
+  text_addf(&rule, ", %s, %zu)", body->rule, body->count);
+  free(body->rule);
+  body->rule = text_take(&rule);
+  return body->rule ? CUGEN_OK : error_memory(err);
+}
+
+/* Parses the portfolio and describes its device. Free *out also after a failure. */
 static int make_found(const struct lookup *l, const char *shipped, struct portfolio_shipped *out,
                       cugen_error *err) {
   struct device_description there;
-  struct text rule = {0};
-  size_t length = 0;
-  const char *within = shipped_find_line(shipped, "within", &length),
-             *body = strstr(shipped, "\n\n");
+  const char *body = strstr(shipped, "\n\n");
   int status = portfolio_body_parse(body ? body + 2 : "", &out->body, err);
+  if (!status) status = limit_rule(shipped, &out->body, err);
   if (status) return status;
-  text_add(&rule, "select(");
-  text_add_n(&rule, within ? within : "false", length ? length : 5);
-  text_addf(&rule, ", %s, %zu)", out->body.rule, out->body.count);
-  free(out->body.rule);
-  out->body.rule = text_take(&rule);
-  if (!out->body.rule) return error_memory(err);
-
   char *device = copy_line(shipped, "device", err);
   if (!device) return CUGEN_ERROR_MEMORY;
   out->predicted = device_parse(device).predicted;

@@ -125,12 +125,32 @@ static int keep_row(const cugen_transfer_row *row, void *context) {
              : CUGEN_OK;
 }
 
+static int measure_here(const cugen *lib, int ordinal, struct transfer_options *wanted,
+                        struct transfer *out, cugen_error *err) {
+  struct device_description device;
+  struct compiled copier = {0};
+  int status = cuda_device_ops.describe(lib->toolkit, ordinal, &device, err);
+  if (status) return status;
+  api_device_info(lib, &device, &out->device);
+  out->planned = transfer_count(wanted);
+  out->rows = calloc(out->planned + TRANSFER_KIND_COUNT, sizeof *out->rows);
+  if (!out->rows) return error_memory(err);
+  status = compile_copier(lib, device.arch, &copier, &out->why);
+  if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
+  wanted->copier = status ? NULL : &copier;
+  wanted->why = out->why.message;
+  wanted->done = keep_row;
+  wanted->context = out;
+  status = transfer_measure(lib->toolkit, ordinal, wanted, err);
+  if (status == CUGEN_ERROR_INTERRUPTED) error_set(err, status, "stopped on request");
+  compiled_free(&copier);
+  return status;
+}
+
 int api_transfer_measure(cugen *lib, const cugen_transfer_options *options, cugen_transfer *out,
                          cugen_error *error) {
   static const cugen_transfer_options defaults = {0};
   size_t sizes[MOST_SIZES];
-  struct device_description device;
-  struct compiled copier = {0};
   int ordinal;
   *out = (cugen_transfer){0};
   if (!options) options = &defaults;
@@ -142,23 +162,8 @@ int api_transfer_measure(cugen *lib, const cugen_transfer_options *options, cuge
   if (status) return status;
   struct transfer *transfer = kept_renew(&lib->transfer, sizeof *transfer, clear_transfer, error);
   if (!transfer) return CUGEN_ERROR_MEMORY;
-
-  status = cuda_device_ops.describe(lib->toolkit, ordinal, &device, error);
-  if (status) return status;
-  api_device_info(lib, &device, &transfer->device);
   transfer->options = options;
-  transfer->planned = transfer_count(&wanted);
-  transfer->rows = calloc(transfer->planned + TRANSFER_KIND_COUNT, sizeof *transfer->rows);
-  if (!transfer->rows) return error_memory(error);
-  status = compile_copier(lib, device.arch, &copier, &transfer->why);
-  if (status == CUGEN_ERROR_MEMORY) return error_memory(error);
-  wanted.copier = status ? NULL : &copier;
-  wanted.why = transfer->why.message;
-  wanted.done = keep_row;
-  wanted.context = transfer;
-  status = transfer_measure(lib->toolkit, ordinal, &wanted, error);
-  if (status == CUGEN_ERROR_INTERRUPTED) error_set(error, status, "stopped on request");
-  compiled_free(&copier);
+  status = measure_here(lib, ordinal, &wanted, transfer, error);
   if (status && status != CUGEN_ERROR_INTERRUPTED) return status;
   out->device = &transfer->device;
   out->rows = transfer->rows;

@@ -103,9 +103,23 @@ int api_check_tune_options(const cugen_tune_options *options, cugen_error *err) 
   return CUGEN_OK;
 }
 
+/* Notes what the sizes at which predictions are verified cannot show. */
+static int tell_unchecked(cugen_kernel *k, cugen_tune_result *result, cugen_error *err) {
+  const struct lookup *l = &k->lookup;
+  struct text why = {0};
+  int status = check_left_wide(l->config, l->problem, &l->device.facts, &why, err);
+  text_restart(&k->unchecked);
+  if (!status && why.length) {
+    text_addf(&k->unchecked, "%s: %s", check_left_wide_name, text_get(&why));
+    if (k->unchecked.failed) status = error_memory(err);
+    result->unchecked = text_get(&k->unchecked);
+  }
+  text_free(&why);
+  return status;
+}
+
 /* Reports how the fastest prediction was verified; fails if every predicted variant was wrong. */
 static int tuning_conclude(cugen_kernel *k, cugen_tune_result *result, cugen_error *err) {
-  const struct lookup *l = &k->lookup;
   struct best_record best;
   int status = api_best(&k->lookup, &best, err);
   if (status) return status;
@@ -118,20 +132,10 @@ static int tuning_conclude(cugen_kernel *k, cugen_tune_result *result, cugen_err
     text_restart(&k->unverified);
     text_add(&k->unverified, best.record.unverified);
   }
-  if (best.record.verdict == CACHE_RIGHT) {
-    /* The sizes at which predictions are verified cannot show everything. */
-    struct text why = {0};
-    status = check_left_wide(l->config, l->problem, &l->device.facts, &why, err);
-    text_restart(&k->unchecked);
-    if (!status && why.length) {
-      text_addf(&k->unchecked, "%s: %s", check_left_wide_name, text_get(&why));
-      if (k->unchecked.failed) status = error_memory(err);
-      result->unchecked = text_get(&k->unchecked);
-    }
-    text_free(&why);
-  } else {
+  if (best.record.verdict == CACHE_RIGHT)
+    status = tell_unchecked(k, result, err);
+  else
     result->unverified = text_get(&k->unverified);
-  }
   api_best_free(&best);
   return !status && k->unverified.failed ? error_memory(err) : status;
 }

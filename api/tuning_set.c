@@ -254,7 +254,7 @@ static bool has_next(const struct set *set, size_t round, size_t before) {
 static int fill_class(struct set *set, const struct problem *const *problems, size_t count,
                       size_t *open, cugen_error *err) {
   struct portfolio_data data;
-  size_t leaders[PORTFOLIO_MOST_CANDIDATES], missing[PORTFOLIO_MOST_CANDIDATES], leader_count = 0;
+  size_t leaders[PORTFOLIO_MOST_CANDIDATES], leader_count = 0, missing[PORTFOLIO_MOST_CANDIDATES];
   const char *variants[PORTFOLIO_MOST_CANDIDATES];
   int status = portfolio_data_open(&set->kernels[0]->lookup, problems, count, &data, err);
   if (!status)

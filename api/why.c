@@ -6,7 +6,6 @@
 
 #include "api.h"
 #include "base/array.h"
-#include "runtime/model/described.h"
 #include "why.h"
 
 enum { WHY_NEAREST = 3, WHY_ROWS = 96 };

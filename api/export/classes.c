@@ -119,6 +119,19 @@ static int classes_probe(struct probing *g, int which, struct problem *problem, 
   return find_class(g, problem, &class) ? classes_keep(g, problem, class, err) : CUGEN_OK;
 }
 
+/* Keeps the problems of all probes, and makes room to note which classes have a variant. */
+static int probe_all(struct probing *g, struct problem *problem, cugen_error *err) {
+  int status = CUGEN_OK, probes = 1;
+  size_t own;
+  find_class(g, g->from, &own);
+  for (size_t i = 0; i < g->size_count; i++) probes *= SHIFTS;
+  for (g->scale = 0; g->scale < SCALES && !status; g->scale++)
+    for (int i = 0; i < probes && !status; i++) status = classes_probe(g, i, problem, err);
+  if (status) return status;
+  g->out->served = calloc(g->seen_count + 1, sizeof *g->out->served);
+  return g->out->served ? CUGEN_OK : error_memory(err);
+}
+
 int export_classes_find(const struct lookup *lookup, uint64_t variant, const struct problem *from,
                         struct export_classes *out, cugen_error *err) {
   struct probing g = {
@@ -127,16 +140,7 @@ int export_classes_find(const struct lookup *lookup, uint64_t variant, const str
   int status = open_probing(lookup, variant, &g, err);
   problem.values = calloc(from->count + 1, sizeof *problem.values);
   if (!status && !problem.values) status = error_memory(err);
-  if (!status && g.size_count) {
-    size_t own;
-    int probes = 1;
-    find_class(&g, from, &own);
-    for (size_t i = 0; i < g.size_count; i++) probes *= SHIFTS;
-    for (; g.scale < SCALES && !status; g.scale++)
-      for (int i = 0; i < probes && !status; i++) status = classes_probe(&g, i, &problem, err);
-    out->served = calloc(g.seen_count + 1, sizeof *out->served);
-    if (!status && !out->served) status = error_memory(err);
-  }
+  if (!status && g.size_count) status = probe_all(&g, &problem, err);
   free(problem.values);
   free(g.slots);
   free(g.values);

@@ -625,6 +625,20 @@ static int code_put_arguments(struct coder *c, const struct config_implementatio
 
 /* ---- A variant ------------------------------------------------------------------------------ */
 
+/* Returns the place of the variant among all combinations of its implementation, with the last
+   tunable varying fastest. */
+static uint64_t order_of(const struct variant *variant) {
+  uint64_t order = 0;
+  for (size_t i = 0; i < variant->implementation->tunable_count; i++) {
+    const struct config_tunable *tunable = &variant->implementation->tunables[i];
+    size_t at = 0;
+    while (at + 1 < tunable->value_count && !value_equal(tunable->values[at], variant->values[i]))
+      at++;
+    order = order * tunable->value_count + at;
+  }
+  return order;
+}
+
 static int fill_slots(struct coder *c, const struct variant *variant) {
   const struct lookup *l = c->lookup;
   size_t first = (size_t)c->config->first_tunable,
@@ -665,14 +679,7 @@ static int fill_code(struct coder *c, const struct variant *variant, struct expo
   out->variant = strdup(c->spec->variant);
   out->wide = config_wide_index(c->config, c->spec->arguments);
   out->implementation = (size_t)(variant->implementation - c->config->implementations);
-  /* The order counts all combinations of the tunables, the last of which varies fastest. */
-  for (size_t i = 0; i < implementation->tunable_count; i++) {
-    const struct config_tunable *tunable = &implementation->tunables[i];
-    size_t at = 0;
-    while (at + 1 < tunable->value_count && !value_equal(tunable->values[at], variant->values[i]))
-      at++;
-    out->order = out->order * tunable->value_count + at;
-  }
+  out->order = order_of(variant);
   bool failed = out->sizes.failed || out->conditions.failed || out->class.failed ||
                 out->label.failed || out->fixed.failed || !out->variant;
   return failed ? error_memory(c->err) : CUGEN_OK;

@@ -46,6 +46,17 @@ static int codes_add_image(struct exporter *x, struct compiled *compiled, bool p
   return CUGEN_OK;
 }
 
+/* Checks the symbols and, unless the image is PTX, the launches. */
+static int codes_check(const struct kernel_spec *spec, const struct lookup *l, bool ptx,
+                       const struct compiled *compiled, cugen_error *err) {
+  int status = model_check_symbols(spec, compiled, err);
+  if (!status && !ptx)
+    status = plan_check_launches(&cuda_device_ops, &l->device.facts, spec, compiled,
+                                 occupancy_resident, err);
+  if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
+  return status;
+}
+
 /* ---- Codes ---------------------------------------------------------------------------------- */
 
 static bool same_text(const struct text *a, const struct text *b) {
@@ -79,13 +90,7 @@ int export_add_code(struct exporter *x, struct export_code *code, const struct k
     if (same_code(&x->codes[i], code)) return *index = i, CUGEN_OK;
   if (!ARRAY_ROOM(x->codes, x->code_count)) return error_memory(err);
   int status = codes_get_image(x, l, spec, ptx, &compiled, err);
-  if (!status) {
-    status = model_check_symbols(spec, &compiled, err);
-    if (!status && !ptx)
-      status = plan_check_launches(&cuda_device_ops, &l->device.facts, spec, &compiled,
-                                   occupancy_resident, err);
-    if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
-  }
+  if (!status) status = codes_check(spec, l, ptx, &compiled, err);
   const char *entries[KERNEL_MAX_ENTRIES];
   const size_t entry_count = plan_entries(spec, entries);
   for (size_t i = 0; i < entry_count && !status; i++) {

@@ -508,28 +508,29 @@ static int source_fill(const struct exporter *x, const char *path, const char *m
   return out->failed || content->failed || content2->failed ? error_memory(err) : CUGEN_OK;
 }
 
-int export_header(const struct exporter *x, struct text *out, cugen_error *err) {
+static void add_field(const struct config_problem *problem, struct text *out) {
   static const char *const types[] = {[VALUE_BOOL] = "int ",
                                       [VALUE_INT] = "long long ",
                                       [VALUE_FLOAT] = "double ",
                                       [VALUE_STRING] = "const char *"};
+  const enum value_type type = problem->values[0].type;
+  text_addf(out, "  %s%s;", types[type], problem->name);
+  if (type == VALUE_BOOL) text_add(out, " /* 0 or 1 */");
+  if (type == VALUE_STRING && problem->listed) {
+    text_add(out, " /* ");
+    for (size_t i = 0; i < problem->value_count; i++) {
+      text_add(out, i ? ", " : "");
+      value_print(problem->values[i], out);
+    }
+    text_add(out, " */");
+  }
+  text_add_char(out, '\n');
+}
+
+int export_header(const struct exporter *x, struct text *out, cugen_error *err) {
   const struct config *config = x->base->lookup.config;
   struct text fields = {0}, init = {0};
-  for (size_t i = 0; i < config->problem_count; i++) {
-    const struct config_problem *problem = &config->problems[i];
-    const enum value_type type = problem->values[0].type;
-    text_addf(&fields, "  %s%s;", types[type], problem->name);
-    if (type == VALUE_BOOL) text_add(&fields, " /* 0 or 1 */");
-    if (type == VALUE_STRING && problem->listed) {
-      text_add(&fields, " /* ");
-      for (size_t k = 0; k < problem->value_count; k++) {
-        text_add(&fields, k ? ", " : "");
-        value_print(problem->values[k], &fields);
-      }
-      text_add(&fields, " */");
-    }
-    text_add_char(&fields, '\n');
-  }
+  for (size_t i = 0; i < config->problem_count; i++) add_field(&config->problems[i], &fields);
   if (!config->problem_count)
     text_add(&fields, "  int none; /* the kernel has only one problem */\n");
   text_add(&init, "#define ");
