@@ -60,6 +60,14 @@ struct views {
   const char **by;
 };
 
+static void views_close(struct views *v) {
+  cugen_kernel_close(v->second.kernel);
+  cugen_close(v->second.lib);
+  free(v->findings);
+  free(v->skips);
+  free((void *)v->by);
+}
+
 static bool check_same_line(const char *file, int line, const char *other, int other_line) {
   return line == other_line && strcmp(file, other) == 0;
 }
@@ -259,7 +267,8 @@ static void add_figure(const cugen_check *check, struct table *table, size_t fir
 
 static void check_add_row(const cugen_check *check, struct table *table, size_t i) {
   const cugen_check_traffic *t = &check->traffic[i];
-  for (size_t earlier = 0; earlier < i; earlier++) /* a row that shows the same loads or stores */
+  /* Equal loads or stores share a row. */
+  for (size_t earlier = 0; earlier < i; earlier++)
     if (same_row(t, &check->traffic[earlier]) && is_shown(check, &check->traffic[earlier])) return;
   table_cellf(table, "%.*s", VARIANT_IMPLEMENTATION(t->variant));
   if (t->launches > 1) /* "2 sweep: x" is x in the second launch */
@@ -357,6 +366,29 @@ static void print_unseen(const struct cli *cli, const cugen_check *check) {
            options_given(cli, OPTION_ALL) ? "" : "; --all runs all");
 }
 
+static void print_skips(const cugen_check *check) {
+  for (size_t i = 0; i < check->skip_count; i++) {
+    const cugen_check_skip *s = &check->skips[i];
+    printf("not checked: %s", s->what);
+    if (s->variants > 1) printf(" and %s more", print_count(s->variants - 1).text);
+    printf(": %s\n", s->why);
+  }
+}
+
+/* Prints that the check did not run to its end, or that nothing was found, apart from notes and what
+   is waived. */
+static void print_end(const cugen_check *check, double seconds, bool interrupted, bool quiet) {
+  if (interrupted || check->runs_done < check->runs_planned) {
+    printf("\n%s after %s of %s%s.\n", interrupted ? "Interrupted" : "Ended",
+           print_count(check->runs_done).text, print_many(check->runs_planned, "run").text,
+           check->finding_count || !check->runs ? "" : "; nothing found in those");
+  } else if (!quiet && check->finding_count == check->note_count && check->runs) {
+    fputs("Nothing found, ", stdout);
+    if (check->waived_count) printf("%s waived, ", print_count(check->waived_count).text);
+    printf("in %s.\n", print_seconds(seconds).text);
+  }
+}
+
 static int check_print_result(struct cli *cli, const struct views *views, double seconds,
                               bool interrupted) {
   const cugen_check *check = &views->check;
@@ -373,12 +405,7 @@ static int check_print_result(struct cli *cli, const struct views *views, double
   }
   for (size_t i = 0; i < check->finding_count; i++)
     print_finding(&check->findings[i], views->by ? views->by[i] : NULL);
-  for (size_t i = 0; i < check->skip_count; i++) {
-    const cugen_check_skip *s = &check->skips[i];
-    printf("not checked: %s", s->what);
-    if (s->variants > 1) printf(" and %s more", print_count(s->variants - 1).text);
-    printf(": %s\n", s->why);
-  }
+  print_skips(check);
   if (!interrupted) print_idle_waivers(cli, check);
   print_printed(api_kernel_printed(cli->kernel), "");
   int status = quiet ? CUGEN_OK : print_memory(cli, check, CUGEN_MEMORY_SHARED);
@@ -389,15 +416,7 @@ static int check_print_result(struct cli *cli, const struct views *views, double
     printf("Nothing was found with %s. A kernel that is for some sizes alone says so: requires \"n "
            "%% 32 == 0\".\n",
            check->problem_texts[0]);
-  if (interrupted || check->runs_done < check->runs_planned)
-    printf("\n%s after %s of %s%s.\n", interrupted ? "Interrupted" : "Ended",
-           print_count(check->runs_done).text, print_many(check->runs_planned, "run").text,
-           check->finding_count || !check->runs ? "" : "; nothing found in those");
-  else if (!quiet && check->finding_count == check->note_count && check->runs) {
-    fputs("Nothing found, ", stdout);
-    if (check->waived_count) printf("%s waived, ", print_count(check->waived_count).text);
-    printf("in %s.\n", print_seconds(seconds).text);
-  }
+  print_end(check, seconds, interrupted, quiet);
   return status;
 }
 
@@ -507,6 +526,24 @@ static int check_show(struct cli *cli, const struct views *views, double seconds
   return nothing && !json ? cli_fail(cli, status, "nothing was checked") : status;
 }
 
+/* Remarks for one variant of each implementation whether NVRTC refuses the variant. */
+static void remark_refused(struct cli *cli) {
+  cugen_space_info space;
+  cugen_error ignored;
+  if (api_kernel_space(cli->kernel, &space, &ignored)) return;
+  for (size_t i = 0; i < space.implementations; i++)
+    if (space.implementation[i].valid) cli_remark_refused(cli, space.implementation[i].name);
+}
+
+/* Ends the command with the status of the check. json: printed; NULL: nothing to print. */
+static int check_finish(struct cli *cli, json_t *json, int status) {
+  const cugen_error found = cli->error; /* printing may overwrite the error */
+  const int printed = json ? cli_print_json(cli, json) : CUGEN_OK;
+  if (printed) return printed;
+  cli->error = found;
+  return cli_conclude(cli, status, "interrupted");
+}
+
 /* Checks the open kernel. json: receives the result; NULL: the result is printed. Fails if there is
    a finding. */
 static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **json) {
@@ -522,18 +559,20 @@ static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **
   const double seconds = progress_now() - begin;
   progress_close(&progress);
   options->context = NULL;
-  cugen_space_info space;
-  cugen_error ignored;
-  if (!status && !api_kernel_space(cli->kernel, &space, &ignored))
-    for (size_t i = 0; i < space.implementations; i++) /* one variant of each */
-      if (space.implementation[i].valid) cli_remark_refused(cli, space.implementation[i].name);
+  if (!status) remark_refused(cli);
   status = check_show(cli, &views, seconds, status, json);
-  cugen_kernel_close(views.second.kernel);
-  cugen_close(views.second.lib);
-  free(views.findings);
-  free(views.skips);
-  free((void *)views.by);
+  views_close(&views);
   return status;
+}
+
+static int check_config(struct cli *cli, cugen_check_options *options) {
+  json_t *json = NULL;
+  int status = cli_open_kernel(cli);
+  if (status) return status;
+  cli_remark_unused(cli);
+  stop_catch();
+  status = check_kernel(cli, options, options_given(cli, OPTION_JSON) ? &json : NULL);
+  return check_finish(cli, json, status);
 }
 
 /* Checks each shipped config. Goes on after findings and after configs that cannot be checked (code
@@ -568,6 +607,17 @@ static int check_each(struct cli *cli, cugen_check_options *options, json_t *all
                : CUGEN_OK;
 }
 
+static int check_shipped(struct cli *cli, cugen_check_options *options) {
+  int status = cli_open(cli);
+  if (status) return status;
+  stop_catch();
+  if (!options_given(cli, OPTION_JSON))
+    return check_finish(cli, NULL, check_each(cli, options, NULL));
+  json_t *all = json_array();
+  status = check_each(cli, options, all);
+  return check_finish(cli, JSON_NEW({"kernels", all}), status);
+}
+
 int command_check(struct cli *cli) {
   cugen_check_options options = {0};
   int status = check_read_options(cli, &options);
@@ -582,21 +632,5 @@ int command_check(struct cli *cli) {
     return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s needs a CONFIG",
                     cli->where_count ? "where" : "implementation");
   cli->values[OPTION_DEVICE] = "cpu";
-  status = cli->operand ? cli_open_kernel(cli) : cli_open(cli);
-  if (status) return status;
-  if (cli->operand) cli_remark_unused(cli);
-  stop_catch();
-  const bool as_json = options_given(cli, OPTION_JSON);
-  json_t *json = NULL;
-  if (cli->operand) {
-    status = check_kernel(cli, &options, as_json ? &json : NULL);
-  } else {
-    json_t *all = as_json ? json_array() : NULL;
-    status = check_each(cli, &options, all);
-    if (as_json) json = JSON_NEW({"kernels", all});
-  }
-  const cugen_error found = cli->error; /* kept while JSON is printed */
-  const int printed = json ? cli_print_json(cli, json) : CUGEN_OK;
-  cli->error = found;
-  return cli_conclude(cli, printed ? printed : status, "interrupted");
+  return cli->operand ? check_config(cli, &options) : check_shipped(cli, &options);
 }
