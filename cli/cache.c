@@ -1,5 +1,4 @@
 /* cugen cache ls, show, rm, verify: lists, shows, deletes and checks records. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,19 +24,24 @@ static json_t *path_json(struct cli *cli) {
 
 /* ---- ls ------------------------------------------------------------------------------------- */
 
-/* Returns the settings that all sets of the first set's kernel share and that a table may leave out
-   because their values are not numbers and their names are not dtype. They are printed once, below
-   the table. The caller frees the text; NULL: out of memory. */
+/* Returns true if a table may leave out the setting where all sets of a kernel share it: the value
+   is not a number, and the name is not dtype. */
+static bool may_be_common(const struct setting *setting) {
+  size_t length;
+  const char *value = setting_value(setting, &length);
+  const bool number = *value == '-' || (*value >= '0' && *value <= '9');
+  return setting->name < setting->length && !number && !setting_is_named(setting->text, "dtype");
+}
+
+/* Returns those settings that may be common and that all sets of the first set's kernel share; the
+   common settings are printed once, below the table. The caller frees the text; NULL: out of
+   memory. */
 static char *common_settings(const cugen_cache_set *sets, size_t count) {
   struct text own = {0};
   const char *problem = sets[0].problem;
-  for (struct setting setting; setting_next(&problem, &setting);) {
-    size_t length;
-    const char *value = setting_value(&setting, &length);
-    const bool number = *value == '-' || (*value >= '0' && *value <= '9');
-    if (setting.name < setting.length && !number && !setting_is_named(setting.text, "dtype"))
+  for (struct setting setting; setting_next(&problem, &setting);)
+    if (may_be_common(&setting))
       text_addf(&own, "%s%.*s", own.length ? " " : "", (int)setting.length, setting.text);
-  }
   char *common = text_take(&own);
   for (size_t i = 1; i < count && common && *common && strcmp(sets[i].config, sets[0].config) == 0;
        i++) {
@@ -232,6 +236,14 @@ static void print_counts(const cugen_cache_counts *counts) {
            print_bytes(counts->image_bytes).text);
 }
 
+/* Asks the user. Returns true if the answer begins with y or Y. */
+static bool agreed(void) {
+  char answer[16];
+  printf("Remove them? [y/N] ");
+  clean_prompt();
+  return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
+}
+
 static int check_meaning(struct cli *cli) {
   static const enum cli_option narrow[] = {OPTION_PROBLEM, OPTION_DEVICE, OPTION_MEASURE,
                                            OPTION_OLDER_THAN, OPTION_FAILED};
@@ -275,13 +287,7 @@ static int remove_records(struct cli *cli, const cugen_cache_filter *filter,
   }
   if (!yes && (json || !terminal))
     return cli_fail(cli, CUGEN_ERROR_USAGE, "nothing was removed: --yes goes ahead without asking");
-  if (!yes) {
-    char answer[16];
-    printf("Remove them? [y/N] ");
-    clean_prompt();
-    if (!fgets(answer, sizeof answer, stdin) || (*answer != 'y' && *answer != 'Y'))
-      return puts("Nothing was removed."), CUGEN_OK;
-  }
+  if (!yes && !agreed()) return puts("Nothing was removed."), CUGEN_OK;
   int status = api_cache_remove(cli->lib, filter, 1, &counts, &cli->error);
   if (status || json)
     return status ? status : cli_print_json(cli, counts_json(cli, &counts, "removed", true));

@@ -159,7 +159,8 @@ static int capture_compare(const void *a, const void *b) {
   return left->line < right->line ? -1 : left->line > right->line;
 }
 
-static void weigh(struct reading *reading) {
+/* Returns the mean of the known times; 1 if none is known. */
+static double usual_seconds(const struct reading *reading) {
   double sum = 0;
   size_t known = 0;
   for (size_t i = 0; i < reading->count; i++) {
@@ -167,7 +168,11 @@ static void weigh(struct reading *reading) {
     sum += reading->all[i].seconds;
     known++;
   }
-  const double usual = known ? sum / (double)known : 1;
+  return known ? sum / (double)known : 1;
+}
+
+static void weigh(struct reading *reading) {
+  const double usual = usual_seconds(reading);
   const char *problem;
   json_t *index;
   json_object_foreach(reading->problems, problem, index) reading->all[json_integer_value(index)]
@@ -198,6 +203,18 @@ static void capture_remark(const struct reading *reading) {
     cli_remark(cli, "%s: lines that are not whole, left out: %zu", reading->path, reading->cut);
 }
 
+static int capture_add_problem(const struct reading *reading, const struct captured *one,
+                               struct problem_set *out) {
+  const size_t before = out->count;
+  char *where;
+  if (asprintf(&where, "%s:%zu: %s: ", reading->path, one->line, one->problem) < 0)
+    return cli_no_memory(reading->cli);
+  const int status = problem_set_add(reading->cli, out, where, one->problem);
+  free(where);
+  for (size_t i = before; i < out->count; i++) out->problems[i].weight = one->weight;
+  return status;
+}
+
 static int capture_conclude(struct reading *reading, struct problem_set *out) {
   struct cli *cli = reading->cli;
   const size_t most = CUGEN_MOST_PROBLEMS, count = reading->count < most ? reading->count : most;
@@ -210,20 +227,11 @@ static int capture_conclude(struct reading *reading, struct problem_set *out) {
   weigh(reading);
   if (count < reading->count)
     cli_remark(cli, "%s: the %zu heaviest problems are tuned", reading->path, count);
-  for (size_t i = 0; i < count; i++) {
-    const struct captured *one = &reading->all[i];
-    const size_t before = out->count;
-    char *where;
-    if (asprintf(&where, "%s:%zu: %s: ", reading->path, one->line, one->problem) < 0)
-      return cli_no_memory(cli);
-    const int status = problem_set_add(cli, out, where, one->problem);
-    free(where);
-    if (status) return status;
-    for (size_t added = before; added < out->count; added++)
-      out->problems[added].weight = one->weight;
-  }
-  problem_set_remark_unused(cli, out, reading->path);
-  return CUGEN_OK;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < count && !status; i++)
+    status = capture_add_problem(reading, &reading->all[i], out);
+  if (!status) problem_set_remark_unused(cli, out, reading->path);
+  return status;
 }
 
 int capture_read(struct cli *cli, struct problem_set *out) {

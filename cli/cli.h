@@ -378,7 +378,6 @@ int cli_open_kernel(struct cli *cli);
 int cli_filter(struct cli *cli, bool all);
 /* Returns true if --variant PATTERN, --implementation or --where leave out variants. */
 bool cli_narrows(const struct cli *cli);
-
 cugen_device_kind cli_device(const struct cli *cli); /* kind of the kernel's device */
 bool cli_on_cpu(const struct cli *cli);
 /* Returns true if there is no GPU, and neither a device nor --arch was asked for. */

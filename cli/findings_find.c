@@ -203,9 +203,7 @@ static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set *
 
 /* ---- The kernel of that set ----------------------------------------------------------------- */
 
-/* Opens the library and the kernel of the set. Lists all sets of the kernel on the set's device,
-   for any problem. */
-static int open_set(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
+static int open_kernel_of_set(struct cli *cli, const cugen_cache_set *set) {
   const char *settings[MOST_SETTINGS];
   cugen_options options = cli_library_options(cli);
   options.device = set->device;
@@ -219,6 +217,13 @@ static int open_set(struct cli *cli, struct findings *f, const cugen_cache_set *
     status = cugen_kernel_open(cli->lib, cli->operand, settings, count, &cli->kernel, &cli->error);
   if (!status) status = cli_filter(cli, options_given(cli, OPTION_EVERY));
   free(problem);
+  return status;
+}
+
+/* Opens the library and the kernel of the set. Lists all sets of the kernel on the set's device,
+   for any problem. */
+static int open_set(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
+  int status = open_kernel_of_set(cli, set);
   if (status) return status;
   if (!has_figures(cli->kernel, set))
     return cli_fail(cli, CUGEN_ERROR_USAGE,
@@ -243,7 +248,8 @@ static int open_model(struct cli *cli, struct findings *f) {
   int status = cli_open_kernel(cli);
   if (!status) status = cli_stored(cli, &all, &count);
   if (status) return status;
-  /* Sets predicted for the model, and those measured on the GPU itself. */
+  /* The name without its prefix lists both the sets predicted for the model and the sets measured
+     on the GPU itself. */
   const char *device;
   cugen_cache_filter filter = {0};
   api_kernel_key(cli->kernel, &device, NULL);

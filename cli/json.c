@@ -1,7 +1,5 @@
 /* Devices and records as JSON (docs/json.md). */
-#include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/kernel.h"

@@ -100,10 +100,17 @@ static int layout_print_accesses(const struct layout_request *r, const api_array
   return status;
 }
 
+static void append_shape(const api_array *array, char *out, size_t size) {
+  size_t length = 0;
+  *out = '\0';
+  for (int i = 0; i < array->rank && length < size; i++)
+    length += (size_t)snprintf(out + length, size - length, "%s%" PRId64, i ? " x " : "",
+                               array->shape[i]);
+}
+
 static int layout_print_array(struct layout_request *r, size_t which) {
   const api_array *array = api_layouts_array(r->layouts, which);
-  char shape[128] = "", stages[32] = "";
-  size_t length = 0;
+  char shape[128], stages[32] = "";
   struct layout_accesses accesses;
   int status = layout_count(r, which, &accesses);
   if (status) return status;
@@ -111,9 +118,7 @@ static int layout_print_array(struct layout_request *r, size_t which) {
     printf("%s %s: %s\n", cugen_kernel_name(r->cli->kernel),
            api_kernel_problem_short(r->cli->kernel), api_layouts_variant(r->layouts));
   r->titled = true;
-  for (int i = 0; i < array->rank && length < sizeof shape; i++)
-    length += (size_t)snprintf(shape + length, sizeof shape - length, "%s%" PRId64, i ? " x " : "",
-                               array->shape[i]);
+  append_shape(array, shape, sizeof shape);
   if (array->stages > 1) snprintf(stages, sizeof stages, "%" PRId64 " x ", array->stages);
   printf("\n%s: %s%s of %s, %s; %s of %s memory", array->name, stages, shape, array->dtype,
          array->layout, print_bytes(array->bytes).text, array->memory);
@@ -240,6 +245,18 @@ static int layout_each(struct layout_request *r, const char *only, json_t *list)
   return CUGEN_ERROR_USAGE;
 }
 
+static int layout_print(struct layout_request *r, const char *only) {
+  struct cli *cli = r->cli;
+  if (!options_given(cli, OPTION_JSON)) return layout_each(r, only, NULL);
+  json_t *list = json_array();
+  const int status = layout_each(r, only, list);
+  if (status) return json_decref(list), status;
+  return cli_print_json(cli, JSON_NEW({"kernel", json_string(cugen_kernel_name(cli->kernel))},
+                                      {"problem", json_string(cugen_kernel_problem(cli->kernel))},
+                                      {"variant", json_string(api_layouts_variant(r->layouts))},
+                                      {"arrays", list}));
+}
+
 int command_layout(struct cli *cli) {
   struct layout_request request = {.cli = cli, .access = cli->values[OPTION_ACCESS]};
   size_t bytes = 0;
@@ -252,15 +269,7 @@ int command_layout(struct cli *cli) {
   if (!status)
     status =
         api_layouts_open(cli->kernel, cli->values[OPTION_VARIANT], &request.layouts, &cli->error);
-  json_t *list = !status && options_given(cli, OPTION_JSON) ? json_array() : NULL;
-  if (!status) status = layout_each(&request, cli->values[OPTION_ARRAY], list);
-  if (list && !status)
-    status =
-        cli_print_json(cli, JSON_NEW({"kernel", json_string(cugen_kernel_name(cli->kernel))},
-                                     {"problem", json_string(cugen_kernel_problem(cli->kernel))},
-                                     {"variant", json_string(api_layouts_variant(request.layouts))},
-                                     {"arrays", json_incref(list)}));
-  json_decref(list);
+  if (!status) status = layout_print(&request, cli->values[OPTION_ARRAY]);
   api_layouts_close(request.layouts);
   return status;
 }

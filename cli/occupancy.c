@@ -226,7 +226,8 @@ static int occupancy_print_text(struct cli *cli, const struct kernel *kernel,
   }
   putchar('\n');
   table_open(&table, cli, columns, 7);
-  const bool grows = takes->dynamic_shared != NULL; /* shared memory, with the block size */
+  /* Shared memory that depends on the block size is shown for the best block. */
+  const bool grows = takes->dynamic_shared != NULL;
   for (size_t i = 0; i < answers->count; i++) {
     const cugen_occupancy *o = &answers->rows[i].occupancy;
     table_cell(&table, answers->rows[i].id);

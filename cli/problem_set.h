@@ -26,7 +26,6 @@ struct problem_set {
 int problem_set_read(struct cli *cli, struct problem_set *out);
 /* Reads the problems of the config's problems { }; an empty set: the config has none. */
 int problem_set_of_config(struct cli *cli, struct problem_set *out);
-
 /* Adds all combinations of a line such as "M=64,128 N=64", with the values of --set for other
    parameters; of the line "", those of --set. where: prefix for messages, "log:3: ". */
 int problem_set_add(struct cli *cli, struct problem_set *set, const char *where, const char *text);

@@ -73,7 +73,7 @@ static void progress_add_counts(struct line *line, const cugen_progress *state) 
   if (state->failed) progress_add(line, ", ", text);
 }
 
-/* Adds the time and the rate of the best variant, and those of its words that fit. */
+/* Adds the time and the rate of the best variant, and the words of the variant that fit. */
 static void add_best(struct line *line, const cugen_progress *state, const char *variant) {
   char text[128];
   const char *unit = print_rate_unit(state->flops, state->bytes), *before = "  ";

@@ -149,7 +149,7 @@ struct best {
 };
 
 /* Chooses the columns that mean something for some row, and collects the variants of the rows. If
-   these are shortened, also collects the tried variants, from which the only row of an
+   the variants are shortened, also collects the tried variants, from which the only row of an
    implementation is distinguished. */
 static int records_choose(struct cli *cli, struct best *best, size_t end) {
   cugen_record record;

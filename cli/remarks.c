@@ -1,6 +1,5 @@
 /* Remarks about a config or a source: tunables that nothing uses, and sources that run on the cpu
    device but that NVRTC refuses. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/kernel.h"

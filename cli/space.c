@@ -1,6 +1,5 @@
 /* cugen space: counts the combinations and the valid variants, and shows which restrictions removed
    the others. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "api/kernel.h"

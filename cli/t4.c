@@ -151,12 +151,8 @@ static void fill_configurations(const struct t4 *t4) {
   }
 }
 
-/* Returns true if there are records, and all are of one space. */
-static bool t4_is_whole(const struct t4 *t4, struct cli *cli) {
-  if (!t4->first)
-    cli_fail(cli, CUGEN_ERROR_USAGE,
-             "there is no such record; 'cugen cache ls' lists what there is");
-  if (!t4->other) return t4->first != NULL;
+/* Fails because the records are of several spaces, of which two are named. */
+static void refuse_two(const struct t4 *t4, struct cli *cli) {
   const json_t *const two[] = {t4->first, t4->other};
   cli_fail(cli, CUGEN_ERROR_USAGE, "a file holds one space, and records are of several:");
   for (size_t i = 0; i < 2; i++)
@@ -165,7 +161,16 @@ static bool t4_is_whole(const struct t4 *t4, struct cli *cli) {
                t4_text_of(two[i], "options"));
   cli_append(cli,
              "; CONFIG, --problem, --device and --measure name one ('cugen cache ls' lists them)");
-  return false;
+}
+
+/* Returns true if there are records, and all are of one space. False: cli->error says why. */
+static bool t4_is_whole(const struct t4 *t4, struct cli *cli) {
+  if (t4->other)
+    refuse_two(t4, cli);
+  else if (!t4->first)
+    cli_fail(cli, CUGEN_ERROR_USAGE,
+             "there is no such record; 'cugen cache ls' lists what there is");
+  return t4->first && !t4->other;
 }
 
 json_t *t4_whole(const struct t4 *t4, struct cli *cli) {

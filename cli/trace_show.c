@@ -144,7 +144,6 @@ static int trace_show_print_plot(struct cli *cli, const struct trace *trace) {
     free(c.cells);
     return cli_no_memory(cli);
   }
-
   draw_steps(&c);
   draw_points(&c);
   plot_print(c.cells, c.columns, ROWS, trace_show_row_tick, &c, stdout);

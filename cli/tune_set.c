@@ -250,6 +250,20 @@ int tune_set(struct cli *cli, const struct problem_set *set, cugen_tune_options 
 
 /* ---- Without a run -------------------------------------------------------------------------- */
 
+/* Learns from predictions, for a described GPU without measurements. If that fails, the error stays
+   the one that learning from measurements gave. */
+static int learn_predicted(struct tuning *tuning, size_t most, bool remembered) {
+  struct cli *cli = tuning->cli;
+  const cugen_error why = cli->error;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < tuning->count && !status; i++)
+    status = api_kernel_use_predictions(tuning->kernels[i], &cli->error);
+  if (!status) status = learn_portfolios(tuning, most, remembered);
+  if (!status) return CUGEN_OK;
+  cli->error = why;
+  return why.status;
+}
+
 int tune_set_learn(struct cli *cli, const struct problem_set *set, size_t most, size_t top) {
   struct tuning tuning = {.cli = cli, .top = top};
   bool left;
@@ -257,19 +271,8 @@ int tune_set_learn(struct cli *cli, const struct problem_set *set, size_t most, 
   if (!status && tuning.weights) status = leave_out_unserved(&tuning, 0, &left);
   if (!set->count) tuning.kernels = &cli->kernel, tuning.count = 1;
   if (!status) status = learn_portfolios(&tuning, most, !set->count);
-  if (status == CUGEN_ERROR_USAGE && cli_device(cli) == CUGEN_DEVICE_MODEL) {
-    /* A described GPU without measurements has predictions. If these fail, too, the first error
-       is reported. */
-    const cugen_error why = cli->error;
-    int failed = CUGEN_OK;
-    for (size_t i = 0; i < tuning.count && !failed; i++)
-      failed = api_kernel_use_predictions(tuning.kernels[i], &cli->error);
-    if (!failed) failed = learn_portfolios(&tuning, most, !set->count);
-    if (failed)
-      cli->error = why;
-    else
-      status = CUGEN_OK;
-  }
+  if (status == CUGEN_ERROR_USAGE && cli_device(cli) == CUGEN_DEVICE_MODEL)
+    status = learn_predicted(&tuning, most, !set->count);
   if (!status) status = tuning_print_learnt(&tuning);
   if (set->count) close_all(&tuning);
   return status;

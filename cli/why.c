@@ -42,16 +42,17 @@ static int print_match(struct cli *cli, const cugen_why_match *match) {
    problem's own records and right. */
 static void print_lead(const struct cli *cli, const char *taken) {
   size_t count, right = 0, tied = 0;
-  const cugen_record *all = api_records(cli->kernel, &count), *best = all, *least = all,
-                     *next = NULL; /* next: the one of least cost that does not tie */
+  const cugen_record *all = api_records(cli->kernel, &count), *best = all, *least = all;
   if (!count || best->outcome != CUGEN_OUTCOME_OK || strcmp(best->variant, taken) != 0) return;
   for (; right < count && !all[right].outcome; right++)
     if (all[right].cost < least->cost) least = &all[right];
-  for (size_t i = 0; i < right; i++)
+  const cugen_record *next = NULL; /* of least cost among those that do not tie */
+  for (size_t i = 0; i < right; i++) {
     if (all[i].cost <= least->cost * CUGEN_TIE)
       tied++;
     else if (!next || all[i].cost < next->cost)
       next = &all[i];
+  }
   const char *objective = api_kernel_objective_text(cli->kernel);
   printf("Why it leads: ");
   if (right == 1) printf("it is the only right variant that is remembered.");

@@ -69,8 +69,10 @@ static int export_to(struct exporting *exporting, bool to_stdout) {
   else
     export(exporting);
   progress_close(&exporting->progress);
+  /* A write error stops the export, too, but is reported as a write error. */
   const bool stopped = exporting->status == CUGEN_ERROR_INTERRUPTED && stop_asked();
-  return cli_conclude(cli, status && !stopped ? status : exporting->status, cli->error.message);
+  if (!status || stopped) status = exporting->status;
+  return cli_conclude(cli, status, cli->error.message);
 }
 
 static void dump(const void *context, FILE *out) {
