@@ -148,22 +148,25 @@ static void add_plain(const char *at, const char *end, struct text *out) {
   }
 }
 
+static const char *asm_text_refuse(const char *at, const char *close, const char *wrong,
+                                   unsigned *refused, struct text *out) {
+  text_addf(out, "do { extern void cugen_refused_%u() __attribute__((__error__(\"", *refused);
+  for (const char *c = wrong; *c; c++)
+    text_add_char(out, *c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? ' ' : *c);
+  text_addf(out, " has no form on the cpu device\"))); cugen_refused_%u(); } while (0)", *refused);
+  asm_keep_lines(at, close, out);
+  ++*refused;
+  return close + 1;
+}
+
 const char *asm_translate(const char *at, unsigned *refused, struct text *out) {
   const char *open = find_open(at), *close = open ? find_close(open) : NULL;
   char wrong[WRONG_MOST] = "";
   bool empty;
   if (!close) return NULL;
   const char *outputs = find_separator(open + 1, close, ':');
-  if (!asm_text_is_known(open + 1, outputs, wrong, &empty)) {
-    text_addf(out, "do { extern void cugen_refused_%u() __attribute__((__error__(\"", *refused);
-    for (const char *c = wrong; *c; c++)
-      text_add_char(out, *c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? ' ' : *c);
-    text_addf(out, " has no form on the cpu device\"))); cugen_refused_%u(); } while (0)",
-              *refused);
-    asm_keep_lines(at, close, out);
-    ++*refused;
-    return close + 1;
-  }
+  if (!asm_text_is_known(open + 1, outputs, wrong, &empty))
+    return asm_text_refuse(at, close, wrong, refused, out);
   if (empty) return NULL;
   const char *inputs = find_separator(outputs + (outputs < close), close, ':');
   const char *clobbers = find_separator(inputs + (inputs < close), close, ':');

@@ -57,7 +57,7 @@ int collective_barrier_at(const void *site, int kind, int predicate) {
   } else {
     fibers_park(all);
   }
-  /* these members stay as they are until this thread reaches the next barrier */
+  /* `released` and `released_agreed` do not change before this thread reaches the next barrier. */
   switch (kind % CPU_BARRIER_KINDS) {
   case CPU_BARRIER_COUNT: return (int)block->released_agreed;
   case CPU_BARRIER_AND: return block->released_agreed == block->released;

@@ -288,7 +288,8 @@ static int run_whole(const struct compile_request *request, struct job *job, boo
   argv[n++] = "-o";
   argv[n++] = text_get(&job->object);
   argv[n++] = input;
-  if (request->watched || !clang) { /* the libraries that -nodefaultlibs leaves out */
+  /* The libraries that -nodefaultlibs leaves out follow the source. */
+  if (request->watched || !clang) {
     if (!request->watched && strstr(request->source, "std::")) argv[n++] = "-lstdc++";
     argv[n++] = "-lm";
     if (!request->watched) argv[n++] = "-lgcc";
@@ -340,40 +341,48 @@ static long long memory_kills(void) {
   return count;
 }
 
-/* Looks into a failed compile. Returns an error if the failure is not the kernel's: memory ran out,
-   or the control source, compiled in the job's folder, made no object either, and its time did not
-   run out. */
-static int check_surroundings(const struct compile_request *request, struct job *job, bool clang,
-                              int jail, int code, long long kills, cugen_error *err) {
+/* Compiles the control source in the job's folder. *works: an object was made, or the time ran
+   out. */
+static int run_control(const struct compile_request *request, struct job *job, bool clang, int jail,
+                       bool *works, cugen_error *err) {
   const struct compile_request bare = {.toolkit = request->toolkit,
                                        .name = request->name,
                                        .source = control,
                                        .timeout = request->timeout,
                                        .stop = request->stop};
-  struct text log = job->log, source = {0};
-  if (code == 128 + SIGKILL || (kills >= 0 && memory_kills() > kills))
-    return error_set(err, CUGEN_ERROR_MEMORY,
-                     "%s: the C++ compiler was killed, as the system does where memory runs out; "
-                     "leave more of it, or use fewer compile threads",
-                     request->name);
-  job->log = (struct text){0};
+  struct text source = {0};
+  int code = 0;
   text_restart(&job->standard);
   text_addf(&source, "%s/control.cpp", text_get(&job->folder));
   int status = source.failed ? error_memory(err)
                              : file_put(text_get(&source), control, sizeof control - 1, err);
   remove(text_get(&job->object));
   if (!status) status = run_whole(&bare, job, clang, text_get(&source), jail, &code, err);
-  const bool made = !status && !code && file_exists(text_get(&job->object));
   text_free(&source);
+  *works =
+      status == CUGEN_ERROR_COMPILE || (!status && !code && file_exists(text_get(&job->object)));
+  return status == CUGEN_ERROR_COMPILE ? CUGEN_OK : status;
+}
 
+/* Looks into a failed compile. Returns an error if the failure is not the kernel's: memory ran out,
+   or the control source does not compile either. */
+static int check_surroundings(const struct compile_request *request, struct job *job, bool clang,
+                              int jail, int code, long long kills, cugen_error *err) {
+  struct text log = job->log;
+  bool works = true;
+  if (code == 128 + SIGKILL || (kills >= 0 && memory_kills() > kills))
+    return error_set(err, CUGEN_ERROR_MEMORY,
+                     "%s: the C++ compiler was killed, as the system does where memory runs out; "
+                     "leave more of it, or use fewer compile threads",
+                     request->name);
+  job->log = (struct text){0};
+  int status = run_control(request, job, clang, jail, &works, err);
   struct text said = job->log, parent = {0};
   job->log = log;
   path_folder(text_get(&job->folder), &parent);
   while (said.length && isspace((unsigned char)said.data[said.length - 1]))
     text_cut(&said, said.length - 1);
-  if (status == CUGEN_ERROR_COMPILE)
-    status = CUGEN_OK; /* the time ran out */
-  else if (!status && !made)
+  if (!status && !works)
     status = error_set(
         err, CUGEN_ERROR_IO,
         "%s cannot compile here, not even a source without a kernel: %.600s\nIs it a C++ "

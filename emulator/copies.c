@@ -238,28 +238,30 @@ void copies_bulk_load(unsigned to, const void *from, unsigned bytes, unsigned ba
   begin_load(&load);
 }
 
+static void copies_land(struct async *async, const struct copy *load, unsigned rank) {
+  const unsigned lines = line_count(load);
+  for (unsigned line = 0; line < lines; line++) load_line(load, line, rank);
+  if (!load->tensor) {
+    touch_global(load, load->global, load->bytes, 0);
+    memcpy(async_shared(load->shared, rank, load->bytes), load->global, load->bytes);
+  }
+  const struct arrival arrival = {.rank = rank,
+                                  .barrier = load->barrier,
+                                  .bytes = load->bytes,
+                                  .slot = load->slot,
+                                  .epoch = load->epochs[rank],
+                                  .site = load->site};
+  OBSERVE(fibers_observer(), copy_landed, async_raw(load->shared, rank), load->bytes,
+          load->epochs[rank]);
+  mbarrier_complete(async, &arrival);
+}
+
 bool copies_step(struct async *async) {
   struct list *loads = &async->copies->loads;
   if (loads->first == loads->count) return false;
   const struct copy load = loads->copies[loads->first++];
-  const unsigned lines = line_count(&load);
-  for (unsigned rank = 0; rank < FIBERS_BLOCKS; rank++) {
-    if (!(load.blocks >> rank & 1)) continue;
-    for (unsigned line = 0; line < lines; line++) load_line(&load, line, rank);
-    if (!load.tensor) {
-      touch_global(&load, load.global, load.bytes, 0);
-      memcpy(async_shared(load.shared, rank, load.bytes), load.global, load.bytes);
-    }
-    const struct arrival arrival = {.rank = rank,
-                                    .barrier = load.barrier,
-                                    .bytes = load.bytes,
-                                    .slot = load.slot,
-                                    .epoch = load.epochs[rank],
-                                    .site = load.site};
-    OBSERVE(fibers_observer(), copy_landed, async_raw(load.shared, rank), load.bytes,
-            load.epochs[rank]);
-    mbarrier_complete(async, &arrival);
-  }
+  for (unsigned rank = 0; rank < FIBERS_BLOCKS; rank++)
+    if (load.blocks >> rank & 1) copies_land(async, &load, rank);
   return true;
 }
 

@@ -335,6 +335,21 @@ static int refuse_map(const struct kernel_argument *argument, const char *why, c
   return error_set(err, CUGEN_ERROR_DEVICE, "tensor map of '%s': %s", argument->name, why);
 }
 
+static int device_check_map(const struct kernel_argument *argument, const struct cpu_tensor *map,
+                            cugen_error *err) {
+  const unsigned line = (unsigned)map->box[0] * map->element;
+  if (line % 16) return refuse_map(argument, "a line of the box is no multiple of 16 bytes", err);
+  if (map->swizzle && line > map->swizzle)
+    return refuse_map(argument, "a line of the box is longer than the swizzle", err);
+  for (int i = 0; i < map->rank; i++) {
+    if (map->box[i] < 1 || map->box[i] > 256)
+      return refuse_map(argument, "a box has 1 to 256 elements in each direction", err);
+    if (i && map->stride[i] % 16)
+      return refuse_map(argument, "lines are no multiple of 16 bytes apart", err);
+  }
+  return CUGEN_OK;
+}
+
 static int cpu_tensor_make(struct device *device, const struct kernel_argument *argument,
                            void *buffer, struct tensor_map *out, cugen_error *err) {
   (void)device;
@@ -356,18 +371,7 @@ static int cpu_tensor_make(struct device *device, const struct kernel_argument *
   }
   memset(out, 0, sizeof *out);
   memcpy(out, &map, sizeof map);
-
-  const unsigned line = (unsigned)map.box[0] * map.element;
-  if (line % 16) return refuse_map(argument, "a line of the box is no multiple of 16 bytes", err);
-  if (map.swizzle && line > map.swizzle)
-    return refuse_map(argument, "a line of the box is longer than the swizzle", err);
-  for (int i = 0; i < map.rank; i++) {
-    if (map.box[i] < 1 || map.box[i] > 256)
-      return refuse_map(argument, "a box has 1 to 256 elements in each direction", err);
-    if (i && map.stride[i] % 16)
-      return refuse_map(argument, "lines are no multiple of 16 bytes apart", err);
-  }
-  return CUGEN_OK;
+  return device_check_map(argument, &map, err);
 }
 
 /* ---- Images --------------------------------------------------------------------------------- */

@@ -131,6 +131,14 @@ static void plain_types(struct text *line) {
   *line = out;
 }
 
+/* Removes the option from "k.cu:2:9: error: variable length array 'v' is used [-Werror=vla]". */
+static void take_option(struct text *line) {
+  const char *option = strstr(text_get(line), " [-Werror");
+  if (!option) return;
+  text_cut(line, (size_t)(option - text_get(line)));
+  text_add_char(line, '\n');
+}
+
 /* Copies g++'s log without warnings, their notes, and the context lines of both. */
 static void drop_warnings(const char *log, struct text *out) {
   struct text context = {0};
@@ -169,10 +177,7 @@ static void diagnostics_add_lines(const char *log, const char *folder, struct ad
       diagnostics_add_line(&plain, line, without_quote(request->source, line, length), folder);
       plain_types(&plain);
       take_refusal(&plain);
-      /* k.cu:2:9: error: variable length array 'v' is used [-Werror=vla] */
-      const char *option = strstr(text_get(&plain), " [-Werror");
-      if (option) text_cut(&plain, (size_t)(option - text_get(&plain)));
-      if (option) text_add_char(&plain, '\n');
+      take_option(&plain);
       advice_add(advice, text_get(&plain), plain.length - 1, text_get(&from), text);
       text_add_char(text, '\n');
       lines++;

@@ -167,6 +167,15 @@ int fibers_owns_guard(const void *address) {
          offset % fibers_running->stride < fibers_running->guard;
 }
 
+static int prepare_stacks(struct fibers *all, cugen_error *err) {
+  while (all->usable < all->current.blocks * all->current.threads) {
+    char *stack = all->stacks + all->usable * all->stride + all->guard;
+    if (mprotect(stack, FIBERS_STACK_BYTES, PROT_READ | PROT_WRITE)) return error_memory(err);
+    all->idle[all->idle_count++] = &all->fibers[all->usable++];
+  }
+  return CUGEN_OK;
+}
+
 static void prepare_positions(struct fibers *all, struct cpu_dim3 block) {
   if (!memcmp(&all->positions_of, &block, sizeof block)) return;
   struct cpu_dim3 at = {0, 0, 0};
@@ -179,6 +188,32 @@ static void prepare_positions(struct fibers *all, struct cpu_dim3 block) {
     ++at.z;
   }
   all->positions_of = block;
+}
+
+static int check_shape(const struct fiber_launch *launch, cugen_error *err) {
+  const struct cpu_dim3 *grid = &launch->grid, *block = &launch->block;
+  const bool empty = !grid->x || !grid->y || !grid->z || !block->x || !block->y || !block->z;
+  const bool wide =
+      block->x > FIBERS_THREADS || block->y > FIBERS_THREADS || block->z > FIBERS_THREADS;
+  if (!empty && !wide && (uint64_t)block->x * block->y * block->z <= FIBERS_THREADS)
+    return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_DEVICE,
+                   "cannot launch a grid of %ux%ux%u blocks of %ux%ux%u threads: every number must "
+                   "be at least 1, and a block may have %d threads",
+                   grid->x, grid->y, grid->z, block->x, block->y, block->z, FIBERS_THREADS);
+}
+
+static int fibers_check_cluster(const struct fiber_launch *launch, const struct cpu_dim3 *cluster,
+                                cugen_error *err) {
+  const struct cpu_dim3 *grid = &launch->grid;
+  const bool whole =
+      grid->x % cluster->x == 0 && grid->y % cluster->y == 0 && grid->z % cluster->z == 0;
+  if (whole && (uint64_t)cluster->x * cluster->y * cluster->z <= FIBERS_BLOCKS) return CUGEN_OK;
+  return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
+                         "the cpu device runs clusters of at most %d blocks, and whole ones: not a "
+                         "grid of %ux%ux%u blocks in clusters of %ux%ux%u",
+                         FIBERS_BLOCKS, grid->x, grid->y, grid->z, cluster->x, cluster->y,
+                         cluster->z);
 }
 
 /* Resets every stack after a launch was given up, and returns the fault as an error. */
@@ -218,74 +253,64 @@ static int begin_observer(const struct fibers *all, const struct fiber_launch *l
   return observer ? observer->ops->begin(observer->watch, &observed, err) : CUGEN_OK;
 }
 
-static int prepare_shape(struct fibers *all, const struct fiber_launch *launch, cugen_error *err) {
-  const struct cpu_dim3 *grid = &launch->grid, *block = &launch->block, *asked = &launch->cluster;
-  const struct cpu_dim3 cluster = {asked->x ? asked->x : 1, asked->y ? asked->y : 1,
-                                   asked->z ? asked->z : 1};
-  const bool empty = !grid->x || !grid->y || !grid->z || !block->x || !block->y || !block->z;
-  const bool wide =
-      block->x > FIBERS_THREADS || block->y > FIBERS_THREADS || block->z > FIBERS_THREADS;
-  if (empty || wide || (uint64_t)block->x * block->y * block->z > FIBERS_THREADS)
-    return error_set(err, CUGEN_ERROR_DEVICE,
-                     "cannot launch a grid of %ux%ux%u blocks of %ux%ux%u threads: every number "
-                     "must be at least 1, and a block may have %d threads",
-                     grid->x, grid->y, grid->z, block->x, block->y, block->z, FIBERS_THREADS);
-  const bool whole =
-      grid->x % cluster.x == 0 && grid->y % cluster.y == 0 && grid->z % cluster.z == 0;
-  if (!whole || (uint64_t)cluster.x * cluster.y * cluster.z > FIBERS_BLOCKS)
-    return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
-                           "the cpu device runs clusters of at most %d blocks, and whole ones: not "
-                           "a grid of %ux%ux%u blocks in clusters of %ux%ux%u",
-                           FIBERS_BLOCKS, grid->x, grid->y, grid->z, cluster.x, cluster.y,
-                           cluster.z);
+static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
+  *launch->builtins = (struct cpu_builtins){.block_size = launch->block,
+                                            .grid_size = launch->grid,
+                                            .dynamic_shared = launch->dynamic_shared,
+                                            .cluster_size = all->cluster,
+                                            .cooperative = launch->cooperative};
+  all->launch = launch;
+  all->current.rank = 0;
+  context_adopt(&all->caller);
+  all->active = &all->caller;
+  fibers_running = all;
+  all->fault.text[0] = '\0';
+  all->number = 0;
+  choose_block(all, 0);
+  start_block(all);
+  struct fiber *first = fibers_take_idle(all);
+  fibers_start_next(all, first);
+  fibers_switch_to(all, &first->context);
+  fibers_running = NULL;
+}
 
-  struct current *current = &all->current;
-  all->cluster = cluster;
-  current->blocks = cluster.x * cluster.y * cluster.z;
-  current->threads = block->x * block->y * block->z;
-  current->padded = (current->threads + FIBERS_LANES - 1) / FIBERS_LANES * FIBERS_LANES;
-  all->slots = (current->blocks - 1) * current->padded + current->threads;
-
-  /* Room for the static shared memory of the cluster's blocks, which begins with zeros or what an
-     earlier launch has left. */
-  const size_t bytes = current->blocks * launch->static_bytes;
-  if (current->blocks == 1 || bytes <= all->kept_bytes) return CUGEN_OK;
+/* Makes room for the static shared memory of the cluster's blocks, which begins with zeros or what
+   an earlier launch has left. */
+static int prepare_cluster(struct fibers *all, const struct fiber_launch *launch,
+                           cugen_error *err) {
+  const size_t bytes = all->current.blocks * launch->static_bytes;
+  if (all->current.blocks == 1 || bytes <= all->kept_bytes) return CUGEN_OK;
   free(all->kept);
   all->kept = calloc(bytes, 1);
   all->kept_bytes = all->kept ? bytes : 0;
   return all->kept ? CUGEN_OK : error_memory(err);
 }
 
+static int prepare_shape(struct fibers *all, const struct fiber_launch *launch, cugen_error *err) {
+  const struct cpu_dim3 *asked = &launch->cluster;
+  const struct cpu_dim3 cluster = {asked->x ? asked->x : 1, asked->y ? asked->y : 1,
+                                   asked->z ? asked->z : 1};
+  int status = check_shape(launch, err);
+  if (!status) status = fibers_check_cluster(launch, &cluster, err);
+  if (status) return status;
+  struct current *current = &all->current;
+  all->cluster = cluster;
+  current->blocks = cluster.x * cluster.y * cluster.z;
+  current->threads = launch->block.x * launch->block.y * launch->block.z;
+  current->padded = (current->threads + FIBERS_LANES - 1) / FIBERS_LANES * FIBERS_LANES;
+  all->slots = (current->blocks - 1) * current->padded + current->threads;
+  return prepare_cluster(all, launch, err);
+}
+
 int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_error *err) {
   int status = prepare_shape(fibers, launch, err);
   if (status) return status;
-  while (fibers->usable < fibers->current.blocks * fibers->current.threads) {
-    char *stack = fibers->stacks + fibers->usable * fibers->stride + fibers->guard;
-    if (mprotect(stack, FIBERS_STACK_BYTES, PROT_READ | PROT_WRITE)) return error_memory(err);
-    fibers->idle[fibers->idle_count++] = &fibers->fibers[fibers->usable++];
-  }
+  status = prepare_stacks(fibers, err);
+  if (status) return status;
   prepare_positions(fibers, launch->block);
   status = begin_observer(fibers, launch, err);
   if (status) return status;
-  *launch->builtins = (struct cpu_builtins){.block_size = launch->block,
-                                            .grid_size = launch->grid,
-                                            .dynamic_shared = launch->dynamic_shared,
-                                            .cluster_size = fibers->cluster,
-                                            .cooperative = launch->cooperative};
-  fibers->launch = launch;
-  fibers->current.rank = 0;
-  context_adopt(&fibers->caller);
-  fibers->active = &fibers->caller;
-  fibers_running = fibers;
-  fibers->fault.text[0] = '\0';
-  fibers->number = 0;
-  choose_block(fibers, 0);
-  start_block(fibers);
-  struct fiber *first = fibers_take_idle(fibers);
-  fibers_start_next(fibers, first);
-  /* returns when the grid has ended, or the launch was given up */
-  fibers_switch_to(fibers, &first->context);
-  fibers_running = NULL;
+  run_grid(fibers, launch);
   if (launch->observer) launch->observer->ops->end(launch->observer->watch);
   return fibers->fault.text[0] ? clear_up(fibers, err) : CUGEN_OK;
 }

@@ -44,6 +44,14 @@ static size_t zone(bool soft) {
   return (size_t)1 << (soft ? 16 : 20);
 }
 
+static void guard_remember(char *start, char *end) {
+  for (size_t i = 0; i < MOST_BUFFERS; i++) {
+    if (guard.buffers[i].start) continue;
+    guard.buffers[i] = (struct span){start, end};
+    return;
+  }
+}
+
 static struct canaries canaries_of(const struct memory *memory, bool soft) {
   unsigned char *start = memory->device, *base = memory->base;
   const size_t unreachable = soft ? 0 : zone(soft);
@@ -76,11 +84,7 @@ int guard_alloc(size_t bytes, bool soft, struct memory *out, cugen_error *err) {
                          .base_bytes = whole};
   const struct canaries canaries = canaries_of(out, soft);
   canaries_write(&canaries);
-  for (size_t i = 0; i < MOST_BUFFERS && !soft; i++) {
-    if (guard.buffers[i].start) continue;
-    guard.buffers[i] = (struct span){start, start + bytes};
-    break;
-  }
+  if (!soft) guard_remember(start, start + bytes);
   return CUGEN_OK;
 }
 

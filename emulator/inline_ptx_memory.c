@@ -251,6 +251,15 @@ static void mbarrier_until(struct iptx_run *run, const struct iptx_instruction *
   iptx_put(run, i, 0, 1);
 }
 
+/* Makes the thread's copies now, before the arrival. Without .noinc this arrival is one that the
+   phase expects in addition. */
+static void copy_arrive(struct iptx_run *run, const struct iptx_instruction *i) {
+  const unsigned at = iptx_shared(run, i, 0);
+  memory_finish(run, CPU_COPY_ALL);
+  iptx_at_site(run);
+  if (iptx_has(i, IPTX_W_NOINC)) mbarrier_arrive(at, 0);
+}
+
 /* ---- The copy engine ------------------------------------------------------------------------ */
 
 /* cp.async.bulk.shared.global [to], [from], bytes, [barrier]; or .global.shared [to], [from],
@@ -289,12 +298,7 @@ static void bulk_tensor(struct iptx_run *run, const struct iptx_instruction *i) 
 static void cp(struct iptx_run *run, const struct iptx_instruction *i) {
   const bool by_engine = iptx_has(i, IPTX_W_BULK);
   if (iptx_has(i, IPTX_W_MBARRIER) && iptx_has(i, IPTX_W_ARRIVE) && !by_engine) {
-    /* Makes the thread's copies now, before the arrival. Without .noinc this arrival is one that
-       the phase expects in addition. */
-    const unsigned at = iptx_shared(run, i, 0);
-    memory_finish(run, CPU_COPY_ALL);
-    iptx_at_site(run);
-    if (iptx_has(i, IPTX_W_NOINC)) mbarrier_arrive(at, 0);
+    copy_arrive(run, i);
   } else if (iptx_has(i, IPTX_W_COMMIT_GROUP)) {
     (by_engine ? copies_commit : copies_own_commit)();
   } else if (iptx_has(i, IPTX_W_WAIT_GROUP) && by_engine) {

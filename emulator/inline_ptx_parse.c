@@ -463,6 +463,16 @@ static void parse_read_statement(struct reader *r) {
   }
 }
 
+/* Closes all blocks at the end of the text. */
+static void parse_end(struct reader *r) {
+  const struct iptx_program *p = r->program;
+  while (r->depth) parse_resolve(r, r->blocks[--r->depth]);
+  parse_resolve(r, 0);
+  for (size_t i = 0; i < p->count; i++)
+    if (p->instructions[i].label)
+      parse_fail(r, "the label", p->instructions[i].label, p->instructions[i].label_length);
+}
+
 struct iptx_program *iptx_parse(const char *text, char *wrong, size_t size) {
   struct iptx_program *program = calloc(1, sizeof *program);
   struct reader *r = program ? calloc(1, sizeof *r) : NULL;
@@ -475,14 +485,7 @@ struct iptx_program *iptx_parse(const char *text, char *wrong, size_t size) {
   }
   *r = (struct reader){.at = program->text, .program = program, .wrong = wrong, .size = size};
   for (parse_skip(r); *r->at && !r->failed; parse_skip(r)) parse_read_statement(r);
-  if (!r->failed) { /* the end of the text closes all blocks */
-    while (r->depth) parse_resolve(r, r->blocks[--r->depth]);
-    parse_resolve(r, 0);
-    for (size_t i = 0; i < program->count; i++)
-      if (program->instructions[i].label)
-        parse_fail(r, "the label", program->instructions[i].label,
-                   program->instructions[i].label_length);
-  }
+  if (!r->failed) parse_end(r);
   const bool failed = r->failed || program->count > UINT16_MAX;
   free(r);
   if (!failed) return program;

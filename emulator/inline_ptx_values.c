@@ -81,21 +81,32 @@ static unsigned values_part(const struct cpu_dim3 *v, unsigned index) {
   return index == 0 ? v->x : index == 1 ? v->y : v->z;
 }
 
+static uint64_t values_position(const struct cpu_builtins *b, unsigned index) {
+  const struct cpu_dim3 *const all[] = {&b->thread, &b->block_size, &b->block, &b->grid_size};
+  return values_part(all[index / 3], index % 3);
+}
+
+static uint64_t in_cluster(const struct cpu_builtins *b, unsigned index) {
+  const struct cpu_dim3 *size = &b->cluster_size;
+  if (index == CLUSTER_RANK) return b->cluster_rank;
+  if (index == CLUSTER_RANKS) return (uint64_t)size->x * size->y * size->z;
+  if (index < CLUSTER_NCTAID)
+    return values_part(&b->block, index - CLUSTER_CTAID) % values_part(size, index - CLUSTER_CTAID);
+  return values_part(size, index - CLUSTER_NCTAID);
+}
+
+static uint64_t lane_mask(unsigned lane, unsigned index) {
+  const uint32_t own = 1u << lane, below = own - 1;
+  const uint32_t masks[] = {own, below, below | own, ~(below | own), ~below};
+  return masks[index - MASK_EQ];
+}
+
 static uint64_t values_special(unsigned index) {
   const struct cpu_builtins *b = fibers_launch()->builtins;
-  const struct cpu_dim3 *const positions[] = {&b->thread, &b->block_size, &b->block, &b->grid_size};
-  const uint32_t own = 1u << b->linear % FIBERS_LANES, below = own - 1;
-  const uint32_t masks[] = {own, below, below | own, ~(below | own), ~below};
-  if (index < LANEID) return values_part(positions[index / 3], index % 3);
-  if (index >= MASK_EQ && index <= MASK_GE) return masks[index - MASK_EQ];
-  const struct cpu_dim3 *size = &b->cluster_size;
-  if (index >= CLUSTER_NCTAID && index < DYNAMIC_BYTES)
-    return values_part(size, index - CLUSTER_NCTAID);
-  if (index >= CLUSTER_CTAID && index < CLUSTER_NCTAID)
-    return values_part(&b->block, index - CLUSTER_CTAID) % values_part(size, index - CLUSTER_CTAID);
+  if (index < LANEID) return values_position(b, index);
+  if (index >= MASK_EQ && index <= MASK_GE) return lane_mask(b->linear % FIBERS_LANES, index);
+  if (index >= CLUSTER_RANK && index < DYNAMIC_BYTES) return in_cluster(b, index);
   switch (index) {
-  case CLUSTER_RANK: return b->cluster_rank;
-  case CLUSTER_RANKS: return (uint64_t)size->x * size->y * size->z;
   case LANEID: return b->linear % FIBERS_LANES;
   case WARPID: return b->linear / FIBERS_LANES;
   case NWARPID: return FIBERS_THREADS / FIBERS_LANES;

@@ -3,12 +3,10 @@
 
 #include "scheduler.h"
 
-void fibers_enter_block(struct fibers *all, unsigned rank) {
+/* Saves the static shared memory of block `from` and loads that of block `to` in its place. */
+static void exchange_statics(struct fibers *all, unsigned from, unsigned to) {
   const struct fiber_launch *launch = all->launch;
-  struct cpu_builtins *builtins = launch->builtins;
-  /* Saves the static shared memory of the block that was running, and loads this block's. */
-  char *old = all->kept + all->current.rank * launch->static_bytes,
-       *new = all->kept + rank * launch->static_bytes;
+  char *old = all->kept + from * launch->static_bytes, *new = all->kept + to * launch->static_bytes;
   for (size_t i = 0; i < launch->static_count; ++i) {
     const size_t bytes = launch->statics[i].end - launch->statics[i].start;
     void *at = (void *)launch->statics[i].start;
@@ -17,10 +15,15 @@ void fibers_enter_block(struct fibers *all, unsigned rank) {
     old += bytes;
     new += bytes;
   }
+}
+
+void fibers_enter_block(struct fibers *all, unsigned rank) {
+  struct cpu_builtins *builtins = all->launch->builtins;
+  exchange_statics(all, all->current.rank, rank);
   all->current.rank = rank;
   builtins->block = all->blocks[rank].at;
   builtins->cluster_rank = rank;
-  builtins->dynamic_shared = (char *)launch->dynamic_shared + rank * launch->dynamic_room;
+  builtins->dynamic_shared = (char *)all->launch->dynamic_shared + rank * all->launch->dynamic_room;
 }
 
 struct fiber *fibers_resume_ready(struct fibers *all) {

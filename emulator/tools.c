@@ -6,13 +6,11 @@
 
 #include "base/system.h"
 
-void tool_places_find(const char *program, const char *folder, int access,
-                      struct tool_places *out) {
-  /* The prefix is the parent of the program's folder; empty if the program is not found or the
-     parent is "/". */
-  struct text file = {0}, programs = {0}, *prefix = &out->prefix;
+/* Sets *prefix to the parent of the program's folder; leaves it empty if the program is not found
+   or the parent is "/". */
+static void find_prefix(const char *program, struct text *prefix) {
+  struct text file = {0}, programs = {0};
   char *real = path_find_program(program, &file) ? realpath(text_get(&file), NULL) : NULL;
-  *prefix = (struct text){0};
   if (real) path_folder(real, &programs);
   path_folder(text_get(&programs), prefix);
   if (!programs.length || !strcmp(text_get(prefix), "/") || !strcmp(text_get(prefix), "."))
@@ -20,6 +18,12 @@ void tool_places_find(const char *program, const char *folder, int access,
   free(real);
   text_free(&file);
   text_free(&programs);
+}
+
+void tool_places_find(const char *program, const char *folder, int access,
+                      struct tool_places *out) {
+  out->prefix = (struct text){0};
+  find_prefix(program, &out->prefix);
   const struct jail_place list[TOOL_PLACES] = {
       {"/usr", JAIL_EXECUTE},
       {"/bin", JAIL_EXECUTE},

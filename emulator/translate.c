@@ -264,8 +264,17 @@ static void translate_see_word(struct scope *s, const char *word, const char *en
   if (named) s->name = word, s->name_length = length;
 }
 
-/* Counts braces. At the end of a declaration appends the macros of shim/language.h that register
-   the declaration. */
+/* Appends macros of shim/language.h that register the declaration that has ended. */
+static void end_declaration(struct scope *s, struct text *out) {
+  if (s->shared) text_add(out, " CUGEN_SHARED_END");
+  const int length = (int)s->name_length;
+  if (s->constant && s->name && s->partial)
+    text_addf(out, " CUGEN_CONSTANT(%.*s, 0)", length, s->name);
+  if (s->constant && s->name && !s->partial)
+    text_addf(out, " CUGEN_CONSTANT(%.*s, sizeof(%.*s))", length, s->name, length, s->name);
+  *s = (struct scope){.depth = s->depth, .spaces = s->spaces};
+}
+
 static void see_sign(struct scope *s, char sign, struct text *out) {
   if (sign == '{') {
     s->spaces += s->space && is_outside(s);
@@ -274,14 +283,7 @@ static void see_sign(struct scope *s, char sign, struct text *out) {
   }
   if (sign == '}') s->depth--;
   if (s->spaces > s->depth) s->spaces = s->depth;
-  if (sign != ';' || !is_outside(s)) return;
-  const int length = (int)s->name_length;
-  if (s->shared) text_add(out, " CUGEN_SHARED_END");
-  if (s->constant && s->name && s->partial)
-    text_addf(out, " CUGEN_CONSTANT(%.*s, 0)", length, s->name);
-  if (s->constant && s->name && !s->partial)
-    text_addf(out, " CUGEN_CONSTANT(%.*s, sizeof(%.*s))", length, s->name, length, s->name);
-  *s = (struct scope){.depth = s->depth, .spaces = s->spaces};
+  if (sign == ';' && is_outside(s)) end_declaration(s, out);
 }
 
 void cpu_translate(const char *source, struct text *out) {
@@ -367,7 +369,7 @@ static void add_numbers(const char *declaration, const char *at, const char *ope
 void cpu_translate_numbers(const char *source, const char *entry, size_t index, const char *word,
                            const char *what, bool always, struct text *out) {
   const size_t wanted = strcspn(entry, "<");
-  const char *declaration = source; /* where the present declaration begins */
+  const char *declaration = source; /* begin of the present declaration */
   int conditions = 0;               /* open #if */
   for (const char *at = source; *at;) {
     const char *opaque = text_skip_opaque(at), *past = source_after_word(at, word);

@@ -48,6 +48,43 @@ bool unit_mentions(const char *text, const char *const *words) {
   return false;
 }
 
+static void write_parts(const struct compile_request *request, struct text *out) {
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    bool has = unit_mentions(request->source, parts[i].words);
+    for (size_t j = 0; j < request->entry_count && !has; j++)
+      has = unit_mentions(request->entries[j], parts[i].words);
+    if (has) text_addf(out, "#define %s 1\n", parts[i].macro);
+  }
+}
+
+static void write_unit(const struct compile_request *request, struct text *out) {
+  if (request->watched) text_add(out, "#define CUGEN_WATCH 1\n");
+  if (request->options && strstr(request->options, "-DNDEBUG="))
+    text_add(out, "#define CUGEN_NDEBUG 1\n");
+  write_parts(request, out);
+  text_add_n(out, cpu_shim_text, cpu_shim_length);
+  /* An array of variable length is an error in the user's source, as for NVRTC. */
+  text_addf(out, "\n#pragma GCC diagnostic error \"-Wvla\"\n#line 1 \"%s\"\n", request->name);
+  cpu_translate(request->source, out);
+  text_add(out, "\n#pragma GCC diagnostic ignored \"-Wvla\"\n#line 1 \"" CPU_ENTRIES_NAME "\"\n");
+  if (strstr(request->source, "this_grid") || strstr(request->source, "grid_group"))
+    text_add(out, "CUGEN_COOPERATIVE\n");
+  if (strstr(request->source, "align")) text_add(out, "CUGEN_ALIGNED\n");
+  /* The names in a launch bound still have their values here, unless the source undefines a
+     name. */
+  const bool bounds = !strstr(request->source, "#undef");
+  for (size_t i = 0; i < request->entry_count; i++) {
+    text_addf(out, "CUGEN_ENTRY(%zu, %s)", i, request->entries[i]);
+    cpu_translate_numbers(request->source, request->entries[i], i, "__cluster_dims__", "cluster",
+                          true, out);
+    if (bounds)
+      cpu_translate_numbers(request->source, request->entries[i], i, "__launch_bounds__", "bounds",
+                            false, out);
+    text_add_char(out, '\n');
+  }
+  text_add(out, "CUGEN_SHARED_END\n");
+}
+
 /* ---- Headers -------------------------------------------------------------------------------- */
 
 /* Headers that are written empty, because the shim provides their contents. */
@@ -114,22 +151,27 @@ static int unit_write_file(const char *folder, const char *name, const char *con
   return status;
 }
 
-/* Writes a header if the source mentions the header's folder or the name before ".h", or curand,
-   which needs cuda/ and nv/. cugen's own headers are always written, because other headers include
+/* Returns true if the source mentions the header's folder or the name before ".h", or curand, which
+   needs cuda/ and nv/. cugen's own headers are always wanted, because other headers include
    them. */
-static int write_wanted(const char *source, const char *folder, const char *name,
-                        const char *content, size_t length, cugen_error *err) {
-  struct text family = {0}, path = {0};
-  const size_t family_length = strcspn(name, "/.");
+static bool wants_header(const char *source, const char *name) {
+  struct text family = {0};
+  size_t length = strcspn(name, "/.");
+  text_add_n(&family, name, length + (name[length] == '/'));
   const bool of_curand =
       strstr(source, "curand") && (!strncmp(name, "cuda/", 5) || !strncmp(name, "nv/", 3));
-  int status = CUGEN_OK;
-  text_add_n(&family, name, family_length + (name[family_length] == '/'));
-  text_addf(&path, CPU_HEADERS_NAME "/%s", name);
-  if (!strncmp(name, "cugen_", 6) || of_curand || strstr(source, text_get(&family)))
-    status = path.failed ? error_memory(err)
-                         : unit_write_file(folder, text_get(&path), content, length, err);
+  const bool wants = !strncmp(name, "cugen_", 6) || of_curand || strstr(source, text_get(&family));
   text_free(&family);
+  return wants;
+}
+
+static int write_wanted(const char *source, const char *folder, const char *name,
+                        const char *content, size_t length, cugen_error *err) {
+  struct text path = {0};
+  if (!wants_header(source, name)) return CUGEN_OK;
+  text_addf(&path, CPU_HEADERS_NAME "/%s", name);
+  int status = path.failed ? error_memory(err)
+                           : unit_write_file(folder, text_get(&path), content, length, err);
   text_free(&path);
   return status;
 }
@@ -173,37 +215,7 @@ static int write_headers(const char *source, const char *folder, cugen_error *er
 
 int unit_write(const struct compile_request *request, const char *folder, cugen_error *err) {
   struct text unit = {0};
-  if (request->watched) text_add(&unit, "#define CUGEN_WATCH 1\n");
-  if (request->options && strstr(request->options, "-DNDEBUG="))
-    text_add(&unit, "#define CUGEN_NDEBUG 1\n");
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    bool has = unit_mentions(request->source, parts[i].words);
-    for (size_t j = 0; j < request->entry_count && !has; j++)
-      has = unit_mentions(request->entries[j], parts[i].words);
-    if (has) text_addf(&unit, "#define %s 1\n", parts[i].macro);
-  }
-  text_add_n(&unit, cpu_shim_text, cpu_shim_length);
-  /* An array of variable length is an error in the user's source, as for NVRTC. */
-  text_addf(&unit, "\n#pragma GCC diagnostic error \"-Wvla\"\n#line 1 \"%s\"\n", request->name);
-  cpu_translate(request->source, &unit);
-  text_add(&unit, "\n#pragma GCC diagnostic ignored \"-Wvla\"\n#line 1 \"" CPU_ENTRIES_NAME "\"\n");
-  if (strstr(request->source, "this_grid") || strstr(request->source, "grid_group"))
-    text_add(&unit, "CUGEN_COOPERATIVE\n");
-  if (strstr(request->source, "align")) text_add(&unit, "CUGEN_ALIGNED\n");
-  /* The names in a launch bound still have their values here, unless the source undefines a
-     name. */
-  const bool bounds = !strstr(request->source, "#undef");
-  for (size_t i = 0; i < request->entry_count; i++) {
-    text_addf(&unit, "CUGEN_ENTRY(%zu, %s)", i, request->entries[i]);
-    cpu_translate_numbers(request->source, request->entries[i], i, "__cluster_dims__", "cluster",
-                          true, &unit);
-    if (bounds)
-      cpu_translate_numbers(request->source, request->entries[i], i, "__launch_bounds__", "bounds",
-                            false, &unit);
-    text_add_char(&unit, '\n');
-  }
-  text_add(&unit, "CUGEN_SHARED_END\n");
-
+  write_unit(request, &unit);
   int status = unit.failed ? error_memory(err)
                            /* the translation may have produced an include */
                            : includes_check(text_get(&unit), err);

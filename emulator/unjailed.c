@@ -8,6 +8,13 @@
 
 #include "base/system.h"
 
+/* Returns the file in ". /usr/include/stdio.h", which has a dot for each level of inclusion: the
+   format of both g++ and clang++. Returns NULL for another line. */
+static const char *included(const char *line, size_t length) {
+  const size_t dots = strspn(line, ".!x");
+  return dots && dots + 1 < length && line[dots] == ' ' ? line + dots + 1 : NULL;
+}
+
 static int check_file(const char *name, size_t length, const struct jail_place *places,
                       size_t count, cugen_error *err) {
   struct text path = {0};
@@ -29,12 +36,9 @@ int unjailed_check_log(struct text *log, const struct jail_place *places, size_t
   int status = CUGEN_OK;
   for (const char *line = text_get(log); *line && !status;) {
     const size_t length = strcspn(line, "\n"), whole = length + (line[length] == '\n');
-    /* ". /usr/include/stdio.h", with a dot for each level of inclusion: g++ and clang++ */
-    const size_t dots = strspn(line, ".!x");
-    const bool included = dots && dots + 1 < length && line[dots] == ' ';
-    const char *name = line + dots + 1;
+    const char *name = included(line, length);
     if (strncmp(line, guards, sizeof guards - 1) == 0) break;
-    if (included)
+    if (name)
       status = check_file(name, length - (size_t)(name - line), places, count, err);
     else
       text_add_n(&rest, line, whole);

@@ -288,6 +288,17 @@ static void multiply_wholes(const struct product *p, const struct operand *x,
   }
 }
 
+static void warpgroup_run(struct warpgroup *w, const struct product *p) {
+  const struct pair pair = operands_of(w, p);
+  union accumulators *accumulators = w->accumulators[p->accumulator];
+  touch_operands(w, p, false);
+  if (!(p->flags & ADDS)) memset(accumulators, 0, sizeof *accumulators);
+  if (p->type == IPTX_S8 || p->type == IPTX_U8)
+    multiply_wholes(p, &pair.x, &pair.y, accumulators);
+  else
+    multiply_reals(p, &pair.x, &pair.y, &w->operands, accumulators);
+}
+
 /* ---- Registers ------------------------------------------------------------------------------- */
 
 /* Accumulator 4 q + 2 h + e of thread t is the element in row t / 32 * 16 + t % 32 / 4 + 8 h and
@@ -403,6 +414,20 @@ static uint64_t descriptor_of(const struct iptx_run *run, const struct iptx_inst
   return descriptor;
 }
 
+static struct product *warpgroup_add_product(struct warpgroup *w) {
+  struct product *grown = array_reserve(w->products, &w->room, w->count, sizeof *grown);
+  if (!grown) fibers_trap("no memory for a warpgroup's products");
+  w->products = grown;
+  return &w->products[w->count++];
+}
+
+/* Copies the thread's words of an X that is in registers. */
+static void keep_words(struct product *p, unsigned thread, const uint32_t *words) {
+  if (!p->x_words) p->x_words = calloc(THREADS, sizeof *p->x_words);
+  if (!p->x_words) fibers_trap("no memory for a warpgroup's operand");
+  memcpy(p->x_words[thread], words, sizeof *p->x_words);
+}
+
 static void observe_product(struct warpgroup *w, const struct member *self, const struct product *p,
                             const void *accumulators) {
   const unsigned slot = fibers_current()->slot;
@@ -430,22 +455,13 @@ static void begin_product(struct product *wanted, void *accumulators, const uint
   self->held[accumulator].product = index;
   wanted->accumulator = accumulator;
   wanted->group = self->committed;
-  if (index == w->done + w->count) {
-    struct product *grown = array_reserve(w->products, &w->room, w->count, sizeof *grown);
-    if (!grown) fibers_trap("no memory for a warpgroup's products");
-    w->products = grown;
-    w->products[w->count++] = *wanted;
-  }
+  if (index == w->done + w->count) *warpgroup_add_product(w) = *wanted;
   struct product *p = &w->products[index - w->done];
   if (p->x != wanted->x || p->y != wanted->y || p->n != n || p->flags != wanted->flags ||
       p->accumulator != accumulator || p->group != wanted->group)
     async_trap(wanted->site,
                "threads of a warpgroup come to different products, or with different operands");
-  if (x_words) {
-    if (!p->x_words) p->x_words = calloc(THREADS, sizeof *p->x_words);
-    if (!p->x_words) fibers_trap("no memory for a warpgroup's operand");
-    memcpy(p->x_words[self - w->members], x_words, sizeof *p->x_words);
-  }
+  if (x_words) keep_words(p, (unsigned)(self - w->members), x_words);
   if (fibers_observer()) observe_product(w, self, p, accumulators);
 }
 
@@ -497,17 +513,7 @@ static void warpgroup_describe(const void *object, char *out, size_t size) {
 /* Carries out the products whose numbers are below `end`. */
 static void warpgroup_finish(struct warpgroup *w, unsigned end) {
   const unsigned wanted = end > w->done ? end - w->done : 0;
-  for (unsigned i = 0; i < wanted; i++) {
-    const struct product *p = &w->products[i];
-    const struct pair pair = operands_of(w, p);
-    union accumulators *accumulators = w->accumulators[p->accumulator];
-    touch_operands(w, p, false);
-    if (!(p->flags & ADDS)) memset(accumulators, 0, sizeof *accumulators);
-    if (p->type == IPTX_S8 || p->type == IPTX_U8)
-      multiply_wholes(p, &pair.x, &pair.y, accumulators);
-    else
-      multiply_reals(p, &pair.x, &pair.y, &w->operands, accumulators);
-  }
+  for (unsigned i = 0; i < wanted; i++) warpgroup_run(w, &w->products[i]);
   w->done += wanted;
   warpgroup_forget_products(w, wanted);
 }

@@ -85,18 +85,23 @@ static int race_rank(const cugen_check_finding *f) {
              : 2;
 }
 
+static bool same_kind(const cugen_check_finding *a, const cugen_check_finding *b) {
+  return a->kind == b->kind ||
+         (check_is_race(a) && check_is_race(b) && race_rank(a) != race_rank(b));
+}
+
 /* Two accesses that race are one finding, in either order. Accesses of one line to two arrays
    are two findings. */
-static bool check_same_finding(const cugen_check_finding *a, const cugen_check_finding *b) {
+static bool same_places(const cugen_check_finding *a, const cugen_check_finding *b) {
   const struct check_detail *x = a->detail, *y = b->detail;
-  const bool race = check_is_race(a);
-  if (a->kind != b->kind && (!race || !check_is_race(b) || race_rank(a) == race_rank(b)))
-    return false;
   if (strcmp(a->array, b->array) != 0) return false;
-  const bool swapped = race && a->line && a->other_line && same_place(&x->here, &y->other) &&
-                       same_place(&x->other, &y->here);
-  if (!swapped && !(same_place(&x->here, &y->here) && same_place(&x->other, &y->other)))
-    return false;
+  if (same_place(&x->here, &y->here) && same_place(&x->other, &y->other)) return true;
+  return check_is_race(a) && a->line && a->other_line && same_place(&x->here, &y->other) &&
+         same_place(&x->other, &y->here);
+}
+
+static bool check_same_finding(const cugen_check_finding *a, const cugen_check_finding *b) {
+  if (!same_kind(a, b) || !same_places(a, b)) return false;
   return a->line || variant_same_implementation(a->variant, b->variant);
 }
 
@@ -107,6 +112,19 @@ static bool describes_better(const cugen_check_finding *f, const cugen_check_fin
   if (f->kind != known->kind) return race_rank(f) > race_rank(known);
   if (strcmp(f->file, known->file) == 0 && f->line != known->line) return f->line > known->line;
   return f->detail->number < known->detail->number;
+}
+
+/* Joins two findings; the description that is not used is left in `f`. */
+static void join_findings(const struct check *c, cugen_check_finding *known,
+                          cugen_check_finding *f) {
+  const uint64_t count = known->count + f->count;
+  if (describes_better(f, known)) {
+    const cugen_check_finding other = *known;
+    *known = *f;
+    *f = other;
+  }
+  variants_join(&known->detail->variants, &f->detail->variants, variant_words(c));
+  known->count = count;
 }
 
 /* Takes over the finding's memory, also on failure. Every kept finding has a set of variants. */
@@ -122,16 +140,9 @@ static int keep_finding(struct check *c, cugen_check_finding *f, size_t variant,
   for (size_t i = 0; i < r->finding_count; i++) {
     cugen_check_finding *known = &r->findings[i];
     if (!check_same_finding(known, f)) continue;
-    const uint64_t count = known->count + f->count;
     const bool waived = known->detail->waiver && f->detail->waiver,
                on_check = known->detail->on_check || f->detail->on_check;
-    if (describes_better(f, known)) {
-      const cugen_check_finding other = *known;
-      *known = *f;
-      *f = other;
-    }
-    variants_join(&known->detail->variants, &f->detail->variants, variant_words(c));
-    known->count = count;
+    join_findings(c, known, f);
     known->detail->on_check = on_check;
     if (!waived) known->detail->waiver = NULL;
     finding_free(f);
@@ -176,6 +187,14 @@ static int keep_skip(struct check *c, const char *what, size_t number, const cha
   s->refused = refused;
   if (where) s->detail->here = *where;
   return check_add_variant(c, &s->detail->variants, number, err);
+}
+
+static int keep_ran(struct check *c, const char *variant, const char *problem, cugen_error *err) {
+  cugen_check *r = &c->result->check;
+  if (!ARRAY_ROOM(r->ran, r->runs)) return error_memory(err);
+  cugen_check_ran *ran = &r->ran[r->runs++];
+  *ran = (cugen_check_ran){strdup(variant), strdup(problem)};
+  return ran->variant && ran->problem ? CUGEN_OK : error_memory(err);
 }
 
 /* ---- Results of a run ----------------------------------------------------------------------- */
@@ -310,6 +329,15 @@ static bool is_explained(const struct instrument_result *result) {
   return false;
 }
 
+static int add_outcome(const struct outcome *o, cugen_error *err) {
+  const struct instrument_result *result = o->result;
+  cugen_check_finding f = new_finding(
+      o, result->outcome == CUGEN_OUTCOME_WRONG ? CUGEN_FINDING_WRONG : CUGEN_FINDING_TRAP, NULL,
+      NULL);
+  f.message = say_order(o, result->outcome, strdup(result->reason));
+  return keep_finding(o->check, &f, o->run->variant, err);
+}
+
 static int keep_traffic(const struct outcome *o, size_t launch, const struct watch_counter *counter,
                         cugen_error *err) {
   cugen_check *r = &o->check->result->check;
@@ -442,6 +470,18 @@ static int keep_unlaunchable(const struct outcome *o, cugen_error *err) {
   return keep_finding(c, &f, o->run->variant, err);
 }
 
+/* Notes that the variant and the problem have been checked. */
+static void count_run(const struct outcome *o) {
+  const struct check *c = o->check;
+  const struct check_run *run = o->run;
+  cugen_check *r = &c->result->check;
+  struct variant_state *variant = &c->variants[run->variant];
+  r->variants += !variant->seen;
+  r->variants_elsewhere += run->elsewhere && !variant->seen;
+  r->problems += !o->problem->seen;
+  variant->seen = o->problem->seen = true;
+}
+
 static int keep_printed(const struct outcome *o, cugen_error *err) {
   char **kept = &o->check->result->printed;
   struct text text = {0};
@@ -509,13 +549,18 @@ static int keep_spin(const struct outcome *o, const struct source_place *at, cug
   return status;
 }
 
+static const struct source_place *find_spin(const struct outcome *o) {
+  const struct watch_report *report = o->result->report;
+  for (uint32_t i = 0; i < report->finding_count; i++)
+    if (report->findings[i].kind == CUGEN_FINDING_HANG && report->findings[i].spins)
+      return &o->places[SITES * i];
+  return NULL;
+}
+
 static int keep_run(struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
-  cugen_check *r = &c->result->check;
   const struct check_run *run = o->run;
   const struct instrument_result *result = o->result;
-  const struct watch_report *report = result->report;
-  struct variant_state *variant = &c->variants[run->variant];
   int status = CUGEN_OK;
   if (result->without_data) return keep_without_data(o, result->reason, result->fault, err);
   if (result->fault) return keep_faulty(o, err);
@@ -523,85 +568,71 @@ static int keep_run(struct outcome *o, cugen_error *err) {
   if (result->invalid) return keep_invalid(o, err);
   if (result->refused) return keep_unlaunchable(o, err);
   if (result->outcome == CUGEN_OUTCOME_LAUNCH) return skip_run(o, result->reason, false, err);
-  for (uint32_t i = 0; i < report->finding_count; i++)
-    if (report->findings[i].kind == CUGEN_FINDING_HANG && report->findings[i].spins)
-      return keep_spin(o, &o->places[SITES * i], err);
-
-  for (uint32_t i = 0; i < report->finding_count && !status; i++)
+  const struct source_place *spin = find_spin(o);
+  if (spin) return keep_spin(o, spin, err);
+  for (uint32_t i = 0; i < result->report->finding_count && !status; i++)
     status = check_add_finding(o, i, err);
-  if (!status && result->outcome != CUGEN_OUTCOME_OK && !is_explained(result)) {
-    const bool wrong = result->outcome == CUGEN_OUTCOME_WRONG;
-    cugen_check_finding f =
-        new_finding(o, wrong ? CUGEN_FINDING_WRONG : CUGEN_FINDING_TRAP, NULL, NULL);
-    f.message = say_order(o, result->outcome, strdup(result->reason));
-    status = keep_finding(c, &f, run->variant, err);
-  }
-  if (!status) status = reached_add(r, o->image, report, err);
+  if (!status && result->outcome != CUGEN_OUTCOME_OK && !is_explained(result))
+    status = add_outcome(o, err);
+  if (!status) status = reached_add(&c->result->check, o->image, result->report, err);
   if (!status) status = note_unwatched(o, err);
   const enum counted where = counted_where(c, o->problem);
-  if (!status && where > variant->counted) {
-    variant->counted = where;
+  if (!status && where > c->variants[run->variant].counted) {
+    c->variants[run->variant].counted = where;
     status = add_counters(o, err);
   }
-
-  r->variants += !variant->seen;
-  r->variants_elsewhere += run->elsewhere && !variant->seen;
-  r->problems += !o->problem->seen;
-  variant->seen = o->problem->seen = true;
+  count_run(o);
   if (!status) status = keep_printed(o, err);
-  if (status) return status;
-  if (!ARRAY_ROOM(r->ran, r->runs)) return error_memory(err);
-  cugen_check_ran *ran = &r->ran[r->runs++];
-  *ran = (cugen_check_ran){strdup(result->variant), strdup(o->problem->text)};
-  return ran->variant && ran->problem ? CUGEN_OK : error_memory(err);
+  return status ? status : keep_ran(c, result->variant, o->problem->text, err);
 }
 
 /* ---- Threads -------------------------------------------------------------------------------- */
 
-/* Nothing is tried if an earlier run has shown that the problem's data cannot be made, which skips
-   the variant, or if the variant is lost. */
+/* Decides how to carry out a run. Returns false if there is nothing to try: an earlier run has
+   shown that the problem's data cannot be made (then keeps the variant as skipped, with *status as
+   result), or the variant is lost. */
+static bool plan_run(struct check *c, const struct check_run *run, struct instrument_request *out,
+                     int *status, cugen_error *err) {
+  const struct outcome o = {.check = c, .problem = &c->list.problems[run->problem], .run = run};
+  const enum counted best = best_counted(c, run->variant);
+  pthread_mutex_lock(&c->mutex);
+  const bool lacks = o.problem->no_data != NULL, lost = c->variants[run->variant].lost;
+  *status =
+      lacks ? keep_without_data(&o, o.problem->no_data, o.problem->no_data_status, err) : CUGEN_OK;
+  /* Threads that have no more runs leave their processes to the others. */
+  *out = (struct instrument_request){
+      .processes = c->options->wanted.threads / (c->running ? c->running : 1),
+      .traffic = counted_where(c, o.problem) >= best && c->variants[run->variant].counted < best};
+  pthread_mutex_unlock(&c->mutex);
+  return !lacks && !lost;
+}
+
 static int carry_out(struct check *c, struct instrument *instrument, struct reached_image *image,
                      const struct check_run *run, cugen_error *err) {
+  struct instrument_request request;
+  int status;
+  if (!plan_run(c, run, &request, &status, err)) return status;
   struct check_problem *problem = &c->list.problems[run->problem];
-  const struct variant_state *state = &c->variants[run->variant];
-  const enum counted best = best_counted(c, run->variant), here = counted_where(c, problem);
   struct variant variant;
   struct instrument_result result;
   struct outcome *outcome = calloc(1, sizeof *outcome);
   struct value *values = calloc(space_max_tunables(problem->space) + 1, sizeof *values);
-  int status = outcome && values ? CUGEN_OK : error_memory(err);
-  if (status) {
-    free(values);
-    free(outcome);
-    return status;
-  }
-  outcome->check = c;
-  outcome->problem = problem;
-  outcome->run = run;
-  outcome->image = image;
-  outcome->result = &result;
-
-  pthread_mutex_lock(&c->mutex);
-  const bool tries = !problem->no_data && !state->lost;
-  if (problem->no_data)
-    status = keep_without_data(outcome, problem->no_data, problem->no_data_status, err);
-  /* Threads that have no more runs leave their processes to the others. */
-  const struct instrument_request request = {.processes = c->options->wanted.threads /
-                                                          (c->running ? c->running : 1),
-                                             .traffic = here >= best && state->counted < best};
-  pthread_mutex_unlock(&c->mutex);
-
-  if (tries) {
+  status = outcome && values ? CUGEN_OK : error_memory(err);
+  if (!status) {
     space_variant(problem->space, run->index, &variant, values);
     status = instrument_run(instrument, &problem->problem, &variant, &request, &result, err);
-    if (!status && result.compiled && result.compiled->image)
+  }
+  if (!status) {
+    *outcome = (struct outcome){
+        .check = c, .problem = problem, .run = run, .result = &result, .image = image};
+    if (result.compiled && result.compiled->image)
       status = reached_look(image, result.compiled, err);
-    if (!status) {
-      check_find_places(outcome);
-      pthread_mutex_lock(&c->mutex);
-      status = keep_run(outcome, err);
-      pthread_mutex_unlock(&c->mutex);
-    }
+  }
+  if (!status) {
+    check_find_places(outcome);
+    pthread_mutex_lock(&c->mutex);
+    status = keep_run(outcome, err);
+    pthread_mutex_unlock(&c->mutex);
   }
   free(values);
   free(outcome);
@@ -709,10 +740,23 @@ static int tell_list(struct check *c, cugen_error *err) {
   return CUGEN_OK;
 }
 
+static int tell_waivers(const struct config *config, cugen_check *r, cugen_error *err) {
+  r->waivers = calloc(config->waiver_count + 1, sizeof *r->waivers);
+  if (!r->waivers) return error_memory(err);
+  r->waiver_count = config->waiver_count;
+  for (size_t i = 0; i < config->waiver_count; i++) {
+    const struct config_waiver *w = &config->waivers[i];
+    r->waivers[i] =
+        (cugen_check_waiver){w->line.path, w->line.number, w->kind, w->at, w->reason, 0};
+    for (size_t f = 0; f < r->finding_count; f++)
+      r->waivers[i].findings += r->findings[f].detail->waiver == w;
+  }
+  return CUGEN_OK;
+}
+
 /* Sorts and joins the findings, sorts the skips, and fills in their counts and waivers. */
 static int tell_found(struct check *c, cugen_error *err) {
   cugen_check *r = &c->result->check;
-  const struct config *config = c->target->config;
   size_t on_check = 0;
   findings_sort(r->findings, r->finding_count);
   r->finding_count = findings_join(r->findings, r->finding_count, variant_words(c));
@@ -730,17 +774,7 @@ static int tell_found(struct check *c, cugen_error *err) {
   skips_sort(r->skips, r->skip_count);
   for (size_t i = 0; i < r->skip_count; i++)
     r->skips[i].variants = r->skips[i].detail->variants.count;
-  r->waivers = calloc(config->waiver_count + 1, sizeof *r->waivers);
-  if (!r->waivers) return error_memory(err);
-  r->waiver_count = config->waiver_count;
-  for (size_t i = 0; i < config->waiver_count; i++) {
-    const struct config_waiver *w = &config->waivers[i];
-    r->waivers[i] =
-        (cugen_check_waiver){w->line.path, w->line.number, w->kind, w->at, w->reason, 0};
-    for (size_t f = 0; f < r->finding_count; f++)
-      r->waivers[i].findings += r->findings[f].detail->waiver == w;
-  }
-  return CUGEN_OK;
+  return tell_waivers(c->target->config, r, err);
 }
 
 int check_run(const struct tune_target *target, const struct check_options *options,

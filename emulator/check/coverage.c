@@ -105,6 +105,15 @@ static int coverage_by_number(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
+/* Sorts the lines and removes repetitions, from loops of the template. */
+static void coverage_sort(struct taken *t) {
+  size_t kept = 0;
+  if (t->count) qsort(t->lines, t->count, sizeof *t->lines, coverage_by_number);
+  for (size_t i = 0; i < t->count; i++)
+    if (!kept || t->lines[kept - 1] != t->lines[i]) t->lines[kept++] = t->lines[i];
+  t->count = kept;
+}
+
 static bool coverage_is_known(const struct coverage *b, const struct taken *t) {
   for (size_t i = 0; i < b->taken_count; i++) {
     const struct taken *other = &b->taken[i];
@@ -118,12 +127,7 @@ static bool coverage_is_known(const struct coverage *b, const struct taken *t) {
 int coverage_add(struct coverage *b, const char *source, bool *more, cugen_error *err) {
   struct taken taken = {0};
   const bool marked = mark_lines(b, source, &taken);
-  size_t kept = 0;
-  if (taken.count) qsort(taken.lines, taken.count, sizeof *taken.lines, coverage_by_number);
-  /* loops of the template repeat lines */
-  for (size_t i = 0; i < taken.count; i++)
-    if (!kept || taken.lines[kept - 1] != taken.lines[i]) taken.lines[kept++] = taken.lines[i];
-  taken.count = kept;
+  coverage_sort(&taken);
   *more = marked && !coverage_is_known(b, &taken);
   if (*more && ARRAY_ADD(b->taken, b->taken_count, taken)) return CUGEN_OK;
   free(taken.lines);

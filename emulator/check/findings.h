@@ -14,7 +14,6 @@ void variants_join(struct check_variants *set, const struct check_variants *more
    `words` words. Returns the number of findings left. */
 size_t findings_join(cugen_check_finding *findings, size_t count, size_t words);
 void finding_free(cugen_check_finding *finding);
-void check_detail_free(struct check_detail *detail);
 /* Appends a skip whose variants are not known yet; NULL: no memory. */
 cugen_check_skip *skip_new(cugen_check *check, const char *what, size_t number, const char *why);
 void skip_free(cugen_check_skip *skip);

@@ -34,8 +34,8 @@ static const struct space_implementation *left_out_part_of(const struct space *s
   return &space_implementations(space, &count)[i];
 }
 
-/* Adds a skip for as many variants, of which `what` is the first: a variant, an implementation or
-   check_left_wide_name. Frees the reason. */
+/* Adds a skip. what: the first of the skipped variants, an implementation, or check_left_wide_name.
+   Frees the reason. */
 static int tell(const struct telling *t, const char *what, size_t variants, struct text *why) {
   const size_t number = t->list->variant_count + t->check->skip_count;
   cugen_check_skip *s = why->failed ? NULL : skip_new(t->check, what, number, text_get(why));
@@ -210,20 +210,40 @@ static int tell_implementation(const struct telling *t, size_t i) {
 
 /* ---- Sizes ---------------------------------------------------------------------------------- */
 
+/* Appends why the implementation has no variant: the requirement that is not met, or the first rule
+   that removes combinations. */
+static void add_refusal(const struct space_implementation *one, struct text *out) {
+  if (one->unmet) {
+    text_addf(out, "%s:%d: requires \"%s\"", one->unmet->line.path, one->unmet->line.number,
+              one->unmet->text);
+    return;
+  }
+  for (size_t i = 0; i < one->rule_count; i++) {
+    if (!one->rules[i].removed) continue;
+    space_rule_print(&one->rules[i], out);
+    return;
+  }
+}
+
+/* Appends " n=33", the settings in which the problem differs from its family's first; for the
+   first problem all settings. */
+static void left_out_add_size(const struct telling *t, size_t number, struct text *out) {
+  const struct check_problem *size = &t->list->problems[number];
+  const struct check_family *family = &t->list->families[size->family];
+  if (number == family->first)
+    text_addf(out, " %s", size->text);
+  else
+    check_list_add_sizes(t->target, &family->base, &size->problem, &size->problem, "", out);
+}
+
 /* Returns true if the p-th problem is a size of the i-th implementation's family, on which a
-   requirement or rule leaves no variant; `why` becomes the requirement, or the first rule that
-   removes combinations. */
+   requirement or rule leaves no variant; `why` becomes that requirement or rule. */
 static bool left_out_is_refused(const struct telling *t, size_t i, size_t p, struct text *why) {
   const struct check_problem *problem = &t->list->problems[p];
   text_clear(why);
   if (problem->family != t->list->family_of[i] || !check_list_sized(t->list, problem)) return false;
-  const struct space_implementation *one = left_out_part_of(problem->space, i);
-  if (one->valid) return false;
-  if (one->unmet)
-    text_addf(why, "%s:%d: requires \"%s\"", one->unmet->line.path, one->unmet->line.number,
-              one->unmet->text);
-  for (size_t r = 0; r < one->rule_count && !one->unmet && !why->length; r++)
-    if (one->rules[r].removed) space_rule_print(&one->rules[r], why);
+  if (left_out_part_of(problem->space, i)->valid) return false;
+  add_refusal(left_out_part_of(problem->space, i), why);
   return why->length > 0;
 }
 
@@ -237,14 +257,8 @@ static int tell_refused(const struct telling *t, size_t i, size_t p, const char 
   for (size_t q = 0; q < t->list->problem_count && !told; q++) {
     if (!left_out_is_refused(t, i, q, &other) || strcmp(text_get(&other), reason) != 0) continue;
     told = q < p;
-    if (count++ >= FEW) continue;
-    const struct check_problem *size = &t->list->problems[q];
-    const struct check_family *family = &t->list->families[size->family];
-    text_add(&why, count > 1 ? ";" : "does not take");
-    if (q == family->first)
-      text_addf(&why, " %s", size->text);
-    else
-      check_list_add_sizes(t->target, &family->base, &size->problem, &size->problem, "", &why);
+    if (count < FEW) text_add(&why, count ? ";" : "does not take"), left_out_add_size(t, q, &why);
+    count++;
   }
   if (count > FEW) text_addf(&why, " and %zu more", count - FEW);
   text_addf(&why, ": %s", reason);

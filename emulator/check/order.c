@@ -60,17 +60,17 @@ static int by_cause(const void *a, const void *b) {
   return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : strcmp(x->message, y->message);
 }
 
+static void check_detail_free(struct check_detail *detail) {
+  if (detail) free(detail->variants.bits);
+  free(detail);
+}
+
 void finding_free(cugen_check_finding *f) {
   free(f->message);
   free(f->variant);
   free(f->problem);
   free(f->also);
   check_detail_free(f->detail);
-}
-
-void check_detail_free(struct check_detail *detail) {
-  if (detail) free(detail->variants.bits);
-  free(detail);
 }
 
 cugen_check_skip *skip_new(cugen_check *r, const char *what, size_t number, const char *why) {

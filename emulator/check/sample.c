@@ -188,6 +188,25 @@ static int draw_elsewhere(struct branch_sample *s, size_t number,
   return fatal ? status : CUGEN_OK;
 }
 
+static int draw_all(struct branch_sample *s, const struct check_options *options,
+                    cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t f = 0; f < s->list->family_count && !status; f++) {
+    status = draw_some(s, s->list->families[f].first, DRAWS_HERE, err);
+    for (int i = 0; i < PROBLEMS && !status; i++) status = draw_elsewhere(s, f, options, err);
+  }
+  return status;
+}
+
+/* Chooses the first drawn variant of each implementation that has one. */
+static void choose_first(const struct branch_sample *s, bool *chosen) {
+  for (size_t i = 0; i < s->drawn_count; i++) {
+    size_t before = 0;
+    while (s->drawn[before].implementation != s->drawn[i].implementation) before++;
+    chosen[i] = before == i;
+  }
+}
+
 /* Adds runs of the chosen variants. A variant of a family's first problem also runs on one other
    size, if valid there; the other sizes take turns. */
 static int run_chosen(struct branch_sample *s, const bool *chosen, cugen_error *err) {
@@ -225,18 +244,10 @@ int check_sample_branches(struct check_list *list, const struct tune_target *tar
   struct branch_sample s = {.list = list, .target = target, .state = state};
   int status = coverage_open(&s.branches, err);
   if (!status) status = expander_open(target->sources, &s.expander, err);
-  for (size_t f = 0; f < list->family_count && !status; f++) {
-    status = draw_some(&s, list->families[f].first, DRAWS_HERE, err);
-    for (int i = 0; i < PROBLEMS && !status; i++) status = draw_elsewhere(&s, f, options, err);
-  }
+  if (!status) status = draw_all(&s, options, err);
   bool *chosen = calloc(s.drawn_count + 1, sizeof *chosen);
   if (!status && !chosen) status = error_memory(err);
-  /* the first drawn variant of each implementation that has one */
-  for (size_t i = 0; i < s.drawn_count && !status; i++) {
-    size_t before = 0;
-    while (s.drawn[before].implementation != s.drawn[i].implementation) before++;
-    chosen[i] = before == i;
-  }
+  if (!status) choose_first(&s, chosen);
   if (!status) status = coverage_choose(s.branches, chosen, err);
   if (!status) status = run_chosen(&s, chosen, err);
   if (!status) status = run_unchosen(list, err);

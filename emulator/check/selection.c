@@ -70,12 +70,46 @@ static int make_families(const struct tune_target *target, const struct check_op
   return status;
 }
 
+static int make_problems(const struct tune_target *target, const struct check_options *options,
+                         struct check_list *list, cugen_error *err) {
+  int status = make_families(target, options, list, err);
+  bool values = !options->wanted.variant && !options->wanted.all && !options->wanted.sample &&
+                !options->wanted.branches;
+  for (size_t f = 0; f < list->family_count && values && !status; f++)
+    status = add_others(target, options, list, f, err);
+  for (size_t i = 0; i < list->problem_count && !status; i++)
+    if (!list->problems[i].space) status = check_list_open(target, &list->problems[i], err);
+  return status;
+}
+
 /* ---- Variants ------------------------------------------------------------------------------- */
 
 static int selection_by_text(const void *a, const void *b) {
   const struct check_run *x = *(const struct check_run *const *)a,
                          *y = *(const struct check_run *const *)b;
   return (x->text > y->text) - (x->text < y->text);
+}
+
+static int selection_number_variants(struct check_list *list, cugen_error *err) {
+  struct check_run **sorted = calloc(list->run_count + 1, sizeof *sorted);
+  if (!sorted) return error_memory(err);
+  for (size_t i = 0; i < list->run_count; i++) sorted[i] = &list->runs[i];
+  qsort(sorted, list->run_count, sizeof *sorted, selection_by_text);
+  for (size_t i = 0; i < list->run_count; i++) {
+    list->variant_count += i == 0 || sorted[i]->text != sorted[i - 1]->text;
+    sorted[i]->variant = list->variant_count - 1;
+  }
+  free(sorted);
+  return CUGEN_OK;
+}
+
+static int add_named(const struct tune_target *target, struct check_list *list, const char *text,
+                     cugen_error *err) {
+  uint64_t index = 0;
+  int status = space_find(list->problems[0].space, text, &index, err);
+  if (status) check_list_explain(target, list, text, err);
+  if (!status) status = check_list_variant(list, 0, index, 0, err);
+  return status ? status : check_sizes_around(target, list, 0, index, 0, err);
 }
 
 /* Adds the variant with this number among the variants of all families: on all problems of its
@@ -95,25 +129,14 @@ static int add_numbered(const struct tune_target *target, struct check_list *lis
 static int selection_choose(const struct tune_target *target, const struct check_options *options,
                             struct check_list *out, cugen_error *err) {
   uint64_t state = options->wanted.seed;
-  const bool values = !options->wanted.variant && !options->wanted.all && !options->wanted.sample &&
-                      !options->wanted.branches;
-  int status = make_families(target, options, out, err);
-  for (size_t f = 0; f < out->family_count && values && !status; f++)
-    status = add_others(target, options, out, f, err);
-  for (size_t i = 0; i < out->problem_count && !status; i++)
-    if (!out->problems[i].space) status = check_list_open(target, &out->problems[i], err);
+  int status = make_problems(target, options, out, err);
   if (status) return status;
   const uint64_t valid = check_list_valid(out);
   if (!valid) return space_explain_empty(out->problems[0].space, err);
-  if (options->wanted.variant) {
-    uint64_t index = 0;
-    status = space_find(out->problems[0].space, options->wanted.variant, &index, err);
-    if (status) check_list_explain(target, out, options->wanted.variant, err);
-    if (!status) status = check_list_variant(out, 0, index, 0, err);
-    return status ? status : check_sizes_around(target, out, 0, index, 0, err);
-  }
+  if (options->wanted.variant) return add_named(target, out, options->wanted.variant, err);
   if (options->wanted.branches) return check_sample_branches(out, target, options, &state, err);
-  if (values) return check_sample_values(out, target, &state, err);
+  if (!options->wanted.all && !options->wanted.sample)
+    return check_sample_values(out, target, &state, err);
   const uint64_t wanted =
       options->wanted.all || options->wanted.sample > valid ? valid : options->wanted.sample;
   for (uint64_t i = 0; i < wanted && !status; i++)
@@ -126,17 +149,5 @@ int check_select(const struct tune_target *target, const struct check_options *o
                  struct check_list *out, cugen_error *err) {
   *out = (struct check_list){0};
   const int status = selection_choose(target, options, out, err);
-  if (status) return status;
-
-  /* Runs whose variants have the same text get the same number. */
-  struct check_run **sorted = calloc(out->run_count + 1, sizeof *sorted);
-  if (!sorted) return error_memory(err);
-  for (size_t i = 0; i < out->run_count; i++) sorted[i] = &out->runs[i];
-  qsort(sorted, out->run_count, sizeof *sorted, selection_by_text);
-  for (size_t i = 0; i < out->run_count; i++) {
-    out->variant_count += i == 0 || sorted[i]->text != sorted[i - 1]->text;
-    sorted[i]->variant = out->variant_count - 1;
-  }
-  free(sorted);
-  return CUGEN_OK;
+  return status ? status : selection_number_variants(out, err);
 }

@@ -32,6 +32,25 @@ static int sizes_keep(struct check_list *list, const char *name, int64_t value,
   return CUGEN_OK;
 }
 
+static int open_sizes(const struct tune_target *target, const struct check_options *options,
+                      struct check_list *list, size_t number, cugen_error *err) {
+  struct check_family *family = &list->families[number];
+  const struct check_problem *base = &list->problems[family->first];
+  bool *fixed = calloc(base->problem.count + 1, sizeof *fixed);
+  if (!fixed) return error_memory(err);
+  for (size_t i = 0; i < base->problem.count; i++)
+    fixed[i] = check_list_fixed(options, target->config->problems[i].name);
+  family->base = base->problem;
+  int status = sizes_open(target->config, &target->device->facts, &family->base, options->whole,
+                          base->space, family->owner, fixed, &family->sizes, err);
+  free(fixed);
+  for (size_t i = 0; i < family->base.count && !status; i++)
+    if (family->sizes.growth[i].known && !family->sizes.vary[i])
+      status = sizes_keep(list, target->config->problems[i].name, family->base.values[i].integer,
+                          &family->sizes.growth[i], err);
+  return status;
+}
+
 /* Appends a problem with these values to the list. */
 static int sizes_add_problem(struct check_list *list, size_t number, const struct value *values,
                              cugen_error *err) {
@@ -45,21 +64,8 @@ static int sizes_add_problem(struct check_list *list, size_t number, const struc
 int check_sizes_add(const struct tune_target *target, const struct check_options *options,
                     struct check_list *list, size_t number, cugen_error *err) {
   struct check_family *family = &list->families[number];
-  const struct check_problem *first = &list->problems[family->first];
   struct size_list sizes = {0};
-  bool *fixed = calloc(first->problem.count + 1, sizeof *fixed);
-  if (!fixed) return error_memory(err);
-  for (size_t i = 0; i < first->problem.count; i++)
-    fixed[i] = check_list_fixed(options, target->config->problems[i].name);
-  family->base = first->problem;
-  int status = sizes_open(target->config, &target->device->facts, &family->base, options->whole,
-                          first->space, family->owner, fixed, &family->sizes, err);
-  free(fixed);
-  for (size_t i = 0; i < family->base.count && !status; i++)
-    if (family->sizes.growth[i].known && !family->sizes.vary[i])
-      status = sizes_keep(list, target->config->problems[i].name, family->base.values[i].integer,
-                          &family->sizes.growth[i], err);
-
+  int status = open_sizes(target, options, list, number, err);
   if (!status) status = sizes_plain(&family->sizes, &sizes, err);
   for (size_t i = 0; i < sizes.count && !status; i++) {
     status = sizes_add_problem(list, number, sizes.values + i * family->base.count, err);
@@ -100,6 +106,26 @@ static int sizes_find_problem(const struct tune_target *target, struct check_lis
   return fatal ? status : CUGEN_OK; /* impossible sizes are skipped */
 }
 
+static int run_around(const struct tune_target *target, struct check_list *list, size_t number,
+                      const char *text, const struct size_list *sizes, size_t only,
+                      cugen_error *err) {
+  const size_t count = list->families[number].base.count;
+  int status = CUGEN_OK;
+  bool ran = false;
+  for (size_t i = 0; i < sizes->count && !status && !(only && ran); i++) {
+    const size_t which = (only + i) % sizes->count;
+    size_t problem;
+    uint64_t there;
+    status = sizes_find_problem(target, list, number, sizes->values + which * count, &problem, err);
+    if (status || problem == SIZE_MAX ||
+        !space_look_up(list->problems[problem].space, text, &there))
+      continue;
+    ran = !check_list_ran(list, problem, there);
+    if (ran) status = check_list_run(list, problem, there, err);
+  }
+  return status;
+}
+
 int check_sizes_around(const struct tune_target *target, struct check_list *list, size_t number,
                        uint64_t index, size_t only, cugen_error *err) {
   const struct check_family *family = &list->families[number];
@@ -108,23 +134,12 @@ int check_sizes_around(const struct tune_target *target, struct check_list *list
   struct size_list sizes = {0};
   struct text text = {0};
   struct variant variant;
-  bool ran = false;
   if (!values) return error_memory(err);
   space_variant(space, index, &variant, values);
   variant_print(&variant, &text);
   int status =
       text.failed ? error_memory(err) : sizes_around(&family->sizes, &variant, &sizes, err);
-  for (size_t i = 0; i < sizes.count && !status && !(only && ran); i++) {
-    const struct value *at = sizes.values + (only + i) % sizes.count * family->base.count;
-    size_t problem;
-    uint64_t there;
-    status = sizes_find_problem(target, list, number, at, &problem, err);
-    if (status || problem == SIZE_MAX ||
-        !space_look_up(list->problems[problem].space, text_get(&text), &there))
-      continue;
-    ran = !check_list_ran(list, problem, there);
-    if (ran) status = check_list_run(list, problem, there, err);
-  }
+  if (!status) status = run_around(target, list, number, text_get(&text), &sizes, only, err);
   free(sizes.values);
   text_free(&text);
   free(values);

@@ -104,39 +104,46 @@ static struct place *access_place_of(const struct watch *w, uintptr_t from) {
   return &w->places[from / CALL % PLACES];
 }
 
+static void keep_constant(struct watch *w, uintptr_t at, uintptr_t from) {
+  *access_place_of(w, from) = (struct place){
+      .from = from, .start = at, .room = 1, .site = (uint32_t)finding_site(w, (const void *)from)};
+}
+
+static void keep_part(struct watch *w, const struct region_part *part, unsigned bytes,
+                      uintptr_t from) {
+  const struct region *region = part->region;
+  const uintptr_t first = (part->start - region->start) / WATCH_WORD;
+  const bool claims = w->speculation && !region->shared && !region->read_only;
+  const bool looks = !region->read_only && w->report->mode != WATCH_TRAFFIC;
+  const bool words =
+      bytes >= WATCH_WORD && part->start % WATCH_WORD == 0 && region->start % WATCH_WORD == 0;
+  const enum look words_look = claims ? LOOK_CLAIMED : LOOK_WORDS;
+  const enum look look = !looks && !claims ? LOOK_NONE : words && looks ? words_look : LOOK_FULL;
+  *access_place_of(w, from) = (struct place){.from = from,
+                                             .start = part->start,
+                                             .room = part->bytes - bytes + 1,
+                                             .cells = region->cells + first,
+                                             .reads = region->reads + first,
+                                             .region = region,
+                                             .site = (uint32_t)finding_site(w, (const void *)from),
+                                             .look = (uint8_t)look,
+                                             .shared = region->shared,
+                                             .unwritten = region->unwritten};
+}
+
 /* Remembers the memory that the place has accessed if it is watched or constant, unless blocks or
    launches run together, or the access was not allowed. */
 static void keep_place(struct watch *w, uintptr_t at, unsigned bytes, unsigned kind,
                        uintptr_t from) {
   struct region_part part;
-  struct place *place = access_place_of(w, from);
-  const uint32_t site = (uint32_t)finding_site(w, (const void *)from);
   if (w->launch.blocks > 1 || w->launch.overlap) return;
   w->places_kept = true;
   if (!regions_part(w, at, &part)) {
-    if (!kind && regions_is_constant(w, at))
-      *place = (struct place){.from = from, .start = at, .room = 1, .site = site};
+    if (!kind && regions_is_constant(w, at)) keep_constant(w, at, from);
     return;
   }
-  const struct region *region = part.region;
-  if (at - part.start + bytes > part.bytes || (region->read_only && kind)) return;
-  const uintptr_t first = (part.start - region->start) / WATCH_WORD;
-  const bool claims = w->speculation && !region->shared && !region->read_only;
-  const bool looks = !region->read_only && w->report->mode != WATCH_TRAFFIC;
-  const bool words =
-      bytes >= WATCH_WORD && part.start % WATCH_WORD == 0 && region->start % WATCH_WORD == 0;
-  const enum look words_look = claims ? LOOK_CLAIMED : LOOK_WORDS;
-  const enum look look = !looks && !claims ? LOOK_NONE : words && looks ? words_look : LOOK_FULL;
-  *place = (struct place){.from = from,
-                          .start = part.start,
-                          .room = part.bytes - bytes + 1,
-                          .cells = region->cells + first,
-                          .reads = region->reads + first,
-                          .region = region,
-                          .site = site,
-                          .look = (uint8_t)look,
-                          .shared = region->shared,
-                          .unwritten = region->unwritten};
+  if (at - part.start + bytes > part.bytes || (part.region->read_only && kind)) return;
+  keep_part(w, &part, bytes, from);
 }
 
 /* Handles an access that does not fit what its place remembers. */

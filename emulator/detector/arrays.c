@@ -122,9 +122,25 @@ static void find_outer_arrays(struct symbol *all, size_t count) {
   }
 }
 
+static bool is_constant(const struct symbol *all, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (all[i].kind == KIND_CONSTANT &&
+        strcmp(all[i].name + sizeof "cugen_constant_" - 1, name) == 0)
+      return true;
+  return false;
+}
+
+/* Returns where the free bytes after an array end: at the next symbol, at most MOST bytes on. */
+static uint64_t free_after(const struct symbol *all, size_t count, size_t i) {
+  enum { MOST = 256 };
+  uint64_t next = all[i].end + MOST;
+  for (size_t k = i + 1; k < count; k++)
+    if (all[k].kind != KIND_CONSTANT && all[k].start < next) next = all[k].start;
+  return next;
+}
+
 static size_t take_arrays(const struct symbol *all, size_t count, uintptr_t base,
                           struct shared_array *out) {
-  enum { MOST_FREE = 256 };
   size_t taken = 0;
   for (size_t i = 0; i < count; i++) {
     const bool array = all[i].kind == KIND_ARRAY;
@@ -135,10 +151,7 @@ static size_t take_arrays(const struct symbol *all, size_t count, uintptr_t base
     *to = (struct shared_array){.start = base + all[i].start, .end = base + all[i].end};
     if (!array) continue;
     keep_name(all[i].name, strlen(all[i].name), to->name);
-    /* the bytes up to the next symbol are free */
-    uint64_t next = all[i].end + MOST_FREE;
-    for (size_t k = i + 1; k < count; k++)
-      if (all[k].kind != KIND_CONSTANT && all[k].start < next) next = all[k].start;
+    const uint64_t next = free_after(all, count, i);
     if (next > all[i].end)
       out[taken++] = (struct shared_array){.start = base + all[i].end, .end = base + next};
   }
@@ -151,10 +164,9 @@ static size_t take_variables(const struct symbol *all, size_t count, uintptr_t b
   for (size_t i = 0; i < count; i++) {
     if (all[i].kind != KIND_OUTER) continue;
     struct image_variable *to = &out[taken++];
-    *to = (struct image_variable){.start = base + all[i].start, .end = base + all[i].end};
-    for (size_t k = 0; k < count; k++)
-      to->constant |= all[k].kind == KIND_CONSTANT &&
-                      strcmp(all[k].name + sizeof "cugen_constant_" - 1, all[i].name) == 0;
+    *to = (struct image_variable){.start = base + all[i].start,
+                                  .end = base + all[i].end,
+                                  .constant = is_constant(all, count, all[i].name)};
     keep_name(all[i].name, strlen(all[i].name), to->name);
   }
   return taken;

@@ -18,26 +18,34 @@ void flags_block(struct watch *w) {
   f->releases[f->release_count++] = (struct flag_release){.block_epoch = w->hb.block_epoch};
 }
 
+static void keep_release(struct watch *w, const struct access *a) {
+  struct flags *f = &w->flags;
+  struct flag_release *last = f->release_count ? &f->releases[f->release_count - 1] : NULL;
+  if (!last || last->block_epoch != w->hb.block_epoch) return;
+  last->epoch = w->hb.epoch;
+  last->barrier = w->hb.barrier_epoch[a->thread / w->hb.padded];
+  last->fence = ra_last_fence(w->ra, a->thread);
+  last->thread = a->thread;
+  last->site = a->site;
+}
+
+/* Returns the last strong write to the word; epoch 0: there was none. */
+static const struct last_access *found_at(const struct region *region, const struct cell *cell) {
+  const struct last_access *atomic = &shadow_rare(region, cell)->atomic;
+  return cell->write.kind & WATCH_STRONG && cell->write.epoch > atomic->epoch ? &cell->write
+                                                                              : atomic;
+}
+
 void flags_use(const struct access *a, const struct cell *cell) {
   struct watch *w = a->watch;
   struct flags *f = &w->flags;
-  const struct last_access *atomic = &shadow_rare(a->region, cell)->atomic, *write = &cell->write;
-  /* the last strong write to the word; epoch 0: there was none */
-  const bool by_write = write->kind & WATCH_STRONG && write->epoch > atomic->epoch;
-  const struct last_access *found = by_write ? write : atomic;
+  const struct last_access *found = found_at(a->region, cell);
   const bool reads = !(a->kind & CPU_WRITE) || a->kind & CPU_ATOMIC;
   const bool other = found->thread != a->thread || found->epoch < w->hb.block_epoch;
   if (reads && other && found->epoch >= w->hb.launch_epoch)
     f->uses[f->use_count++ % FLAG_USES] = (struct flag_use){
         .at = a->at, .epoch = w->hb.epoch, .thread = a->thread, .site = a->site, .found = *found};
-  struct flag_release *last = f->release_count ? &f->releases[f->release_count - 1] : NULL;
-  if (a->kind & CPU_WRITE && last && last->block_epoch == w->hb.block_epoch)
-    *last = (struct flag_release){.block_epoch = last->block_epoch,
-                                  .epoch = w->hb.epoch,
-                                  .barrier = w->hb.barrier_epoch[a->thread / w->hb.padded],
-                                  .fence = ra_last_fence(w->ra, a->thread),
-                                  .site = a->site,
-                                  .thread = a->thread};
+  if (a->kind & CPU_WRITE) keep_release(w, a);
   w->hb.epoch++; /* so that the thread's next action is later than this one */
 }
 
@@ -72,15 +80,19 @@ static const struct flag_use *find_use(const struct access *a, uint32_t epoch,
   return NULL;
 }
 
+static bool missing_within(const struct access *a, const struct last_access *then,
+                           struct missing_fence *out) {
+  const struct flag_use *use = find_use(a, then->epoch, then, true);
+  if (!use) return false;
+  *out = (struct missing_fence){.site = use->found.site, .front = true, .device = false};
+  return true;
+}
+
 bool flags_missing_fence(const struct access *a, const struct last_access *then, bool here,
                          struct missing_fence *out) {
   const struct watch *w = a->watch;
   if (then->kind & (CPU_ASYNC | OBSERVED_ENGINE) || a->kind & OBSERVED_ENGINE) return false;
-  if (here) {
-    const struct flag_use *use = find_use(a, then->epoch, then, true);
-    if (use) *out = (struct missing_fence){.site = use->found.site, .front = true, .device = false};
-    return use;
-  }
+  if (here) return missing_within(a, then, out);
   const struct flag_release *release = release_of(w, then->epoch);
   if (!release || release->epoch < then->epoch) return false;
   if (release->thread != then->thread && then->epoch >= release->barrier) return false;

@@ -32,14 +32,19 @@ void hb_launch(struct happens_before *hb, unsigned blocks, unsigned padded) {
   memset(hb->pairs_used, 0, sizeof hb->pairs_used);
 }
 
+/* Notes that a block begins. Without memory, findings name the block before instead. */
+static void keep_begun(struct happens_before *hb, uint64_t block) {
+  struct begun *grown = array_reserve(hb->begun, &hb->begun_room, hb->begun_count, sizeof *grown);
+  if (!grown) return;
+  hb->begun = grown;
+  hb->begun[hb->begun_count++] = (struct begun){hb->epoch, block};
+}
+
 void hb_block(struct happens_before *hb, uint64_t block) {
   hb->block_epoch = hb->cluster_epoch = ++hb->epoch;
   for (int i = 0; i < HB_BLOCKS; i++) hb->barrier_epoch[i] = hb->epoch;
   if (hb->clocks.words) madvise(hb->clocks.words, hb->clocks.bytes, MADV_DONTNEED); /* zeros */
-  struct begun *grown = array_reserve(hb->begun, &hb->begun_room, hb->begun_count, sizeof *grown);
-  if (!grown) return; /* findings then name the block before instead */
-  hb->begun = grown;
-  hb->begun[hb->begun_count++] = (struct begun){hb->epoch, block};
+  keep_begun(hb, block);
 }
 
 const struct begun *hb_begun(const struct happens_before *hb, uint32_t epoch, uint32_t *until) {

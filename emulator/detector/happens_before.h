@@ -1,8 +1,8 @@
 /* Happens-before among the accesses of a launch: by the epochs of barriers of blocks, clusters and
-   warps, and by vector clocks where other barriers are used. An epoch is the
-   number of the last event that ordered threads; an epoch with a thread is the c@t of Flanagan and
-   Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI 2009. All threads share
-   one counter, because one runs at a time.
+   warps, and by vector clocks where other barriers are used. An epoch is the number of the last
+   event that ordered threads; an epoch with a thread is the c@t of Flanagan and Freund, "FastTrack:
+   Efficient and Precise Dynamic Race Detection", PLDI 2009. All threads share one counter, because
+   one runs at a time.
 
    Threads are numbered through their cluster, whose blocks run together; one cluster (or block)
    runs after the other. */

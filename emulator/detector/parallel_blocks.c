@@ -1,8 +1,27 @@
 /* Choosing the next block, in this process or in parallel processes; see speculation.h. */
 #include "state.h"
 
+/* Returns true if blocks may run in processes, and the remaining blocks take long enough to start
+   these. */
+static bool worth_processes(const struct watch *w, uint64_t next) {
+  static const double pays = 0.06; /* seconds */
+  if (w->entangled || w->fenced || w->report->processes < 2) return false;
+  const double spent = (double)(clock() - w->began) / CLOCKS_PER_SEC;
+  return spent > pays / 6 && spent * (double)(w->blocks - next) / (double)next > pays;
+}
+
 static struct launch_counters *current_counters(const struct watch *w) {
   return &w->report->launches[w->report->launch_count - 1];
+}
+
+static void blocks_become_process(struct watch *w) {
+  struct watch_report *own = speculation_report(w->speculation);
+  *own = *w->report;
+  own->elsewhere = 0;
+  for (uint32_t i = 0; i < own->finding_count; i++) own->findings[i].count = 0;
+  w->report = own;
+  traffic_move(w->traffic, current_counters(w));
+  access_forget(w); /* from here on accesses are claimed */
 }
 
 static uint64_t next_in_process(struct watch *w) {
@@ -12,26 +31,33 @@ static uint64_t next_in_process(struct watch *w) {
   speculation_end(w->speculation);
 }
 
-static uint64_t blocks_take_results(struct watch *w, const struct speculation *speculation) {
-  struct watch_report *all = w->report;
-  const struct watch_report *report;
-  for (size_t i = 0; (report = speculation_result(speculation, i)) != NULL; i++) {
-    traffic_add(current_counters(w), &report->launches[all->launch_count - 1]);
-    all->elsewhere += report->elsewhere;
-    all->dependent |= report->dependent;
-    /* the findings are from before the fork, because a new finding ends the processes */
-    for (uint32_t f = 0; f < all->finding_count; f++) {
-      all->findings[f].count += report->findings[f].count;
-      all->findings[f].same_value &= report->findings[f].same_value;
-    }
-    for (size_t k = 0; k < sizeof report->reached; k++) all->reached[k] |= report->reached[k];
-  }
-  /* what the processes have written counts as written in the next launches */
+/* Marks what the processes have written as written, for the next launches. */
+static void take_written(struct watch *w, const struct speculation *speculation) {
   for (size_t i = 0; i < w->region_count; i++)
     for (uintptr_t at = 0; at < w->regions[i].end - w->regions[i].start; at++)
       if (speculation_written(speculation, i, at))
         w->regions[i].cells[at / WATCH_WORD].written |= (uint8_t)(1u << at % WATCH_WORD);
-  all->spread++;
+}
+
+static void take_report(struct watch *w, const struct watch_report *report, uint32_t slot) {
+  traffic_add(current_counters(w), &report->launches[slot]);
+  w->report->elsewhere += report->elsewhere;
+  w->report->dependent |= report->dependent;
+  /* the findings are from before the fork, because a new finding ends the processes */
+  for (uint32_t i = 0; i < w->report->finding_count; i++) {
+    w->report->findings[i].count += report->findings[i].count;
+    w->report->findings[i].same_value &= report->findings[i].same_value;
+  }
+  for (size_t i = 0; i < sizeof report->reached; i++) w->report->reached[i] |= report->reached[i];
+}
+
+static uint64_t blocks_take_results(struct watch *w, const struct speculation *speculation) {
+  const struct watch_report *report;
+  const uint32_t slot = w->report->launch_count - 1;
+  for (size_t i = 0; (report = speculation_result(speculation, i)) != NULL; i++)
+    take_report(w, report, slot);
+  take_written(w, speculation);
+  w->report->spread++;
   return w->blocks;
 }
 
@@ -58,13 +84,7 @@ static uint64_t speculate(struct watch *w, uint64_t next, uint64_t step) {
       speculation_run(memory, w->region_count, processes, &range, &w->speculation);
   struct speculation *speculation = w->speculation;
   if (outcome == SPECULATION_CHILD) {
-    struct watch_report *own = speculation_report(w->speculation);
-    *own = *w->report;
-    own->elsewhere = 0;
-    for (uint32_t i = 0; i < own->finding_count; i++) own->findings[i].count = 0;
-    w->report = own;
-    traffic_move(w->traffic, current_counters(w));
-    access_forget(w); /* from here on accesses are claimed */
+    blocks_become_process(w);
     return next_in_process(w);
   }
   w->speculation = NULL;
@@ -95,9 +115,5 @@ uint64_t parallel_next(struct watch *w) {
   if (w->speculation) return next_in_process(w);
   const uint64_t next = w->block + step;
   if (next >= w->blocks) return w->blocks;
-  if (w->entangled || w->fenced || w->report->processes < 2) return next;
-  /* the remaining blocks must take long enough to start processes */
-  const double pays = 0.06, spent = (double)(clock() - w->began) / CLOCKS_PER_SEC; /* seconds */
-  const double rest = spent * (double)(w->blocks - next) / (double)next;
-  return spent > pays / 6 && rest > pays ? speculate(w, next, step) : next;
+  return worth_processes(w, next) ? speculate(w, next, step) : next;
 }

@@ -73,6 +73,14 @@ static struct region *find_variable(struct watch *w, uintptr_t at) {
   return low && at < w->variables[low - 1].high ? &w->variables[low - 1] : NULL;
 }
 
+/* Reports an access behind a variable. Returns false if there is no such variable. */
+static bool leave_variable(const struct access *a) {
+  struct access access = *a;
+  access.region = find_variable(a->watch, a->at);
+  if (access.region) finding_add(&access, CUGEN_FINDING_OUT_OF_BOUNDS, NULL);
+  return access.region;
+}
+
 /* Adds a finding of an access in no region. Returns NULL where finding_new does. */
 static struct watch_finding *leave_regions(const struct access *a) {
   struct watch_finding *f =
@@ -83,14 +91,8 @@ static struct watch_finding *leave_regions(const struct access *a) {
   return f;
 }
 
-/* Reports an access behind a variable, or else in a gap or past the end of the nearest array. */
 static void leave_array(const struct access *a) {
-  struct access access = *a;
-  access.region = find_variable(a->watch, a->at);
-  if (access.region) {
-    finding_add(&access, CUGEN_FINDING_OUT_OF_BOUNDS, NULL);
-    return;
-  }
+  if (leave_variable(a)) return;
   const struct shared_array *array = nearest_array(a->watch, a->at);
   struct watch_finding *f = array ? leave_regions(a) : NULL;
   if (!f) return;
@@ -147,6 +149,17 @@ static uintptr_t dynamic_rank(const struct watch *w, uintptr_t at) {
   return offset < w->launch.blocks * room ? offset / room : w->launch.blocks;
 }
 
+static void access_dynamic(struct access *a, uintptr_t rank) {
+  struct region *dynamic = &a->watch->dynamic[rank];
+  a->region = dynamic;
+  if (a->at >= dynamic->start && a->at + a->bytes <= dynamic->end) {
+    shadow_visit(a);
+    regions_count(a, dynamic->name);
+    return;
+  }
+  finding_add(a, CUGEN_FINDING_OUT_OF_BOUNDS, NULL);
+}
+
 static struct region *find_region(struct watch *w, uintptr_t at) {
   const struct region *recent = &w->regions[w->recent];
   if (w->region_count && at - recent->start < recent->end - recent->start)
@@ -161,6 +174,12 @@ static struct region *find_region(struct watch *w, uintptr_t at) {
     if (at >= r->low && at < r->high) found = i;
   }
   return found < w->region_count ? &w->regions[found] : find_variable(w, at);
+}
+
+/* From here on blocks run in one process. */
+static void entangle(struct watch *w) {
+  w->entangled = w->report->dependent = true;
+  if (w->speculation) speculation_drop(w->speculation);
 }
 
 /* Reports a use of global memory in a launch that overlaps with the launch in front, unless a
@@ -207,11 +226,7 @@ static void access_global(struct access *a) {
   struct watch *w = a->watch;
   struct region *region = find_region(w, a->at);
   w->report->dependent |= (a->kind & CPU_VOLATILE) != 0;
-  if (is_modified(a) || (a->kind & CPU_WRITE && (!region || region->variable))) {
-    /* from here on blocks run in one process */
-    w->entangled = w->report->dependent = true;
-    if (w->speculation) speculation_drop(w->speculation);
-  }
+  if (is_modified(a) || (a->kind & CPU_WRITE && (!region || region->variable))) entangle(w);
   if (!region && a->at < NULL_PAGE) { /* by a null pointer, or by an index from one */
     struct watch_finding *f = leave_regions(a);
     if (f) f->offset = (int64_t)a->at;
@@ -235,20 +250,13 @@ static void access_global(struct access *a) {
 void regions_visit(struct access *a) {
   struct watch *w = a->watch;
   const struct region *shared = &w->shared[0];
-  const uintptr_t rank = dynamic_rank(w, a->at);
-  if (a->at - shared->start < shared->end - shared->start) {
+  uintptr_t rank;
+  if (a->at - shared->start < shared->end - shared->start)
     access_static(a);
-  } else if (rank == w->launch.blocks) {
+  else if ((rank = dynamic_rank(w, a->at)) < w->launch.blocks)
+    access_dynamic(a, rank);
+  else
     access_global(a);
-  } else {
-    a->region = &w->dynamic[rank];
-    if (a->at < a->region->start || a->at + a->bytes > a->region->end) {
-      finding_add(a, CUGEN_FINDING_OUT_OF_BOUNDS, NULL);
-      return;
-    }
-    shadow_visit(a);
-    regions_count(a, a->region->name);
-  }
 }
 
 static bool regions_part_of(const struct region *region, uintptr_t start, uintptr_t end,
@@ -311,6 +319,17 @@ int regions_buffers(struct watch *w, const struct watch_buffer *buffers, size_t 
   return CUGEN_OK;
 }
 
+static void map_arrays(struct watch *w) {
+  for (size_t i = 0; i < w->array_count; i++) {
+    const uintptr_t start = w->arrays[i].start - w->shared[0].start,
+                    end = w->arrays[i].end - w->shared[0].start;
+    const uintptr_t first = (start + (is_gap(&w->arrays[i]) ? WATCH_WORD - 1 : 0)) / WATCH_WORD,
+                    last = (end + WATCH_WORD - 1) / WATCH_WORD;
+    if (first < last) /* a word that an array and a gap share belongs to the array */
+      memset(w->array_of + first, (int)(i + 1), last - first);
+  }
+}
+
 /* Makes the shadow of shared memory for the blocks that run together. */
 static int regions_make_shared(struct watch *w, cugen_error *err) {
   int status = CUGEN_OK;
@@ -324,6 +343,18 @@ static int regions_make_shared(struct watch *w, cugen_error *err) {
     status = shadow_make(&w->shared[i], err);
   }
   return status;
+}
+
+/* Writes the name of a variable. A variable smaller than the buffer of its name holds the buffer's
+   address: "&data". */
+static void name_variable(const struct watch *w, const struct image_variable *from,
+                          char out[WATCH_NAME]) {
+  bool address = false;
+  for (size_t i = 0; i < w->region_count; i++)
+    address |= strcmp(w->regions[i].name, from->name) == 0 &&
+               from->end - from->start < w->regions[i].end - w->regions[i].start;
+  out[0] = '&';
+  memcpy(out + address, from->name, (size_t)(WATCH_NAME - 1 - address));
 }
 
 static int make_variables(struct watch *w, const struct image_memory *memory, cugen_error *err) {
@@ -340,13 +371,7 @@ static int make_variables(struct watch *w, const struct image_memory *memory, cu
                          .high = from->end + BEHIND,
                          .read_only = from->constant,
                          .variable = true};
-    /* A variable smaller than the buffer of its name holds the buffer's address: "&data". */
-    bool address = false;
-    for (size_t b = 0; b < w->region_count; b++)
-      address |= strcmp(w->regions[b].name, from->name) == 0 &&
-                 from->end - from->start < w->regions[b].end - w->regions[b].start;
-    r->name[0] = '&';
-    memcpy(r->name + address, from->name, (size_t)(WATCH_NAME - 1 - address));
+    name_variable(w, from, r->name);
     status = shadow_make(r, err);
   }
   return status;
@@ -364,31 +389,29 @@ void regions_close_image(struct watch *w) {
   w->array_count = w->variable_count = 0;
 }
 
-int regions_image(struct watch *w, const struct observed_image *image, cugen_error *err) {
+static int regions_read_image(struct watch *w, const struct observed_image *image,
+                              cugen_error *err) {
   struct image_memory memory;
-  if (w->image.bytes == image->bytes && w->image.base == image->base)
-    return regions_make_shared(w, err);
-  regions_close_image(w);
-  w->image = *image;
   int status = arrays_read(image->bytes, image->length, image->base, &memory, err);
   if (status) return status;
   w->arrays = memory.arrays;
   w->array_count = memory.array_count < MOST_ARRAYS ? memory.array_count : MOST_ARRAYS;
   status = make_variables(w, &memory, err);
   free(memory.variables);
+  return status;
+}
+
+int regions_image(struct watch *w, const struct observed_image *image, cugen_error *err) {
+  if (w->image.bytes == image->bytes && w->image.base == image->base)
+    return regions_make_shared(w, err);
+  regions_close_image(w);
+  w->image = *image;
+  int status = regions_read_image(w, image, err);
   if (!status) status = regions_make_shared(w, err);
   if (status || !w->array_count) return status;
-
-  const uintptr_t base = w->shared[0].start;
-  w->array_of = calloc((w->shared[0].end - base) / WATCH_WORD + 2, 1);
+  w->array_of = calloc((w->shared[0].end - w->shared[0].start) / WATCH_WORD + 2, 1);
   if (!w->array_of) return error_memory(err);
-  for (size_t i = 0; i < w->array_count; i++) {
-    const uintptr_t start = w->arrays[i].start - base, end = w->arrays[i].end - base;
-    const uintptr_t first = (start + (is_gap(&w->arrays[i]) ? WATCH_WORD - 1 : 0)) / WATCH_WORD,
-                    last = (end + WATCH_WORD - 1) / WATCH_WORD;
-    if (first < last) /* a word that an array and a gap share belongs to the array */
-      memset(w->array_of + first, (int)(i + 1), last - first);
-  }
+  map_arrays(w);
   return CUGEN_OK;
 }
 

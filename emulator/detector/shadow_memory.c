@@ -125,6 +125,15 @@ static void check_read(const struct access *a, const struct cell *cell,
     check_last(a, cell, then, then->kind & CPU_ASYNC && then->kind & OBSERVED_PROXY);
 }
 
+static void check_reads(const struct access *a, const struct cell *cell, unsigned bytes) {
+  if (cell->more & CELL_READS) {
+    const struct read_cell *reads = &a->region->reads[cell - a->region->cells];
+    check_read(a, cell, &reads->last, bytes);
+    check_read(a, cell, &reads->other, bytes);
+  }
+  check_read(a, cell, &shadow_rare(a->region, cell)->before, bytes);
+}
+
 static void keep_read(const struct access *a, struct cell *cell, const struct last_access *now) {
   const struct happens_before *hb = &a->watch->hb;
   struct read_cell *reads = &a->region->reads[cell - a->region->cells];
@@ -147,19 +156,30 @@ static struct byte_cell *byte_cells(const struct access *a, const struct cell *c
   return region->bytes ? region->bytes + WATCH_WORD * (cell - region->cells) : NULL;
 }
 
+static void check_byte(const struct access *a, const struct cell *cell,
+                       const struct byte_cell *byte, unsigned bit) {
+  const struct last_access *write = &byte->write;
+  const bool known = write->epoch == cell->write.epoch && write->thread == cell->write.thread;
+  if (!known && shadow_memory_is_open(a, write, bit))
+    check_last(a, cell, write, write->kind & CPU_ASYNC);
+  for (int i = 0; i < 2 && a->kind & CPU_WRITE; i++)
+    if (shadow_memory_is_open(a, &byte->reads[i], bit)) check_last(a, cell, &byte->reads[i], false);
+}
+
 static void shadow_memory_check_bytes(const struct access *a, const struct cell *cell,
                                       unsigned bytes) {
   const struct byte_cell *all = byte_cells(a, cell);
-  for (unsigned i = 0; i < WATCH_WORD && all; i++) {
-    const struct last_access *write = &all[i].write, *reads = all[i].reads;
-    const unsigned bit = 1u << i;
-    if (!(bytes & bit)) continue;
-    const bool known = write->epoch == cell->write.epoch && write->thread == cell->write.thread;
-    if (!known && shadow_memory_is_open(a, write, bit))
-      check_last(a, cell, write, write->kind & CPU_ASYNC);
-    for (int r = 0; r < 2 && a->kind & CPU_WRITE; r++)
-      if (shadow_memory_is_open(a, &reads[r], bit)) check_last(a, cell, &reads[r], false);
+  for (unsigned i = 0; i < WATCH_WORD && all; i++)
+    if (bytes >> i & 1) check_byte(a, cell, &all[i], 1u << i);
+}
+
+static void keep_byte(struct byte_cell *byte, const struct last_access *now) {
+  if (now->kind & CPU_WRITE) {
+    byte->write = *now;
+    return;
   }
+  if (byte->reads[0].thread != now->thread) byte->reads[1] = byte->reads[0];
+  byte->reads[0] = *now;
 }
 
 /* Atomic and asynchronous operations access whole words, or count for the whole word. Where threads
@@ -168,16 +188,8 @@ static void keep_bytes(const struct access *a, struct cell *cell, const struct l
   if (now->kind & (CPU_ATOMIC | CPU_ASYNC | OBSERVED_ENGINE)) return;
   if (!a->region->shared && !(now->kind & CPU_WRITE)) return;
   struct byte_cell *all = byte_cells(a, cell);
-  for (unsigned i = 0; i < WATCH_WORD && all; i++) {
-    struct last_access *reads = all[i].reads;
-    if (!(now->bytes >> i & 1)) continue;
-    if (now->kind & CPU_WRITE) {
-      all[i].write = *now;
-      continue;
-    }
-    if (reads[0].thread != now->thread) reads[1] = reads[0];
-    reads[0] = *now;
-  }
+  for (unsigned i = 0; i < WATCH_WORD && all; i++)
+    if (now->bytes >> i & 1) keep_byte(&all[i], now);
   cell->split = all != NULL;
 }
 
@@ -202,6 +214,10 @@ static void keep_write(const struct access *a, struct cell *cell, const struct l
   cell->written |= now->bytes;
 }
 
+static bool makes_use(const struct access *a) {
+  return !(a->kind & CPU_WRITE) || (a->kind & CPU_ATOMIC && !(a->kind & CPU_REPLACES));
+}
+
 /* When more than a word is read, which may be the copy of a struct, unwritten bytes of a word with
    written bytes are taken for padding. */
 static void shadow_memory_check_written(const struct access *a, const struct cell *cell,
@@ -224,44 +240,47 @@ static void check_fence(const struct access *a, const struct last_access *then, 
     finding_add(a, CUGEN_FINDING_MISSING_FENCE, then);
 }
 
+static uint8_t cell_kind(unsigned kind) {
+  return (uint8_t)((kind & ~(unsigned)CPU_PACKED) | (kind & CPU_BLOCK ? CELL_BLOCK : 0));
+}
+
 void shadow_visit_word(const struct access *a, struct cell *cell, unsigned bytes) {
-  const unsigned kind = (a->kind & ~(unsigned)CPU_PACKED) | (a->kind & CPU_BLOCK ? CELL_BLOCK : 0);
   const struct last_access now = {.epoch = a->watch->hb.epoch,
                                   .site = a->site,
                                   .thread = (uint16_t)a->thread,
                                   .bytes = (uint8_t)bytes,
-                                  .kind = (uint8_t)kind};
-  const bool uses = !(a->kind & CPU_WRITE) || (a->kind & CPU_ATOMIC && !(a->kind & CPU_REPLACES));
+                                  .kind = cell_kind(a->kind)};
   shadow_check_write(a, cell, bytes);
   if (cell->split) shadow_memory_check_bytes(a, cell, bytes);
   if (a->kind & OBSERVED_PROXY && a->region->shared) {
     check_fence(a, &cell->write, bytes);
     check_fence(a, &shadow_rare(a->region, cell)->atomic, bytes);
   }
-  if (uses) shadow_memory_check_written(a, cell, bytes);
+  if (makes_use(a)) shadow_memory_check_written(a, cell, bytes);
   if (bytes != WATCH_WHOLE_WORD) keep_bytes(a, cell, &now);
   if (!(a->kind & CPU_WRITE)) {
     keep_read(a, cell, &now);
     return;
   }
-  if (cell->more & CELL_READS) {
-    const struct read_cell *reads = &a->region->reads[cell - a->region->cells];
-    check_read(a, cell, &reads->last, bytes);
-    check_read(a, cell, &reads->other, bytes);
-  }
-  check_read(a, cell, &shadow_rare(a->region, cell)->before, bytes);
+  check_reads(a, cell, bytes);
   keep_write(a, cell, &now);
   if (bytes == WATCH_WHOLE_WORD) cell->split = 0;
 }
 
+/* Tells ra_use about a strong access to the word, which may be a flag. */
+static void use_flag(const struct access *a, struct cell *cell) {
+  const bool stores = a->kind & CPU_WRITE && (!(a->kind & CPU_ATOMIC) || a->kind & CPU_VOLATILE);
+  const int write = a->kind & CPU_WRITE ? RA_WRITE : 0, read = stores ? 0 : RA_READ;
+  ra_use(a->watch->ra, a->thread, &need_rare(a->region, cell)->flag, write | read);
+}
+
 void shadow_visit(const struct access *a) {
   const uintptr_t offset = a->at - a->region->start, end = offset + a->bytes;
-  struct cell *first = &a->region->cells[offset / WATCH_WORD];
   if (a->watch->speculation && !a->region->shared && !a->region->variable)
     speculation_claim(a->watch->speculation, (size_t)(a->region - a->watch->regions), offset,
                       a->bytes, a->kind & CPU_WRITE);
   if (a->watch->report->mode == WATCH_TRAFFIC) return;
-  if (a->kind & WATCH_STRONG) flags_use(a, first);
+  if (a->kind & WATCH_STRONG) flags_use(a, &a->region->cells[offset / WATCH_WORD]);
   for (uintptr_t word = offset / WATCH_WORD; word * WATCH_WORD < end; word++) {
     const unsigned whole = WATCH_WHOLE_WORD;
     unsigned bytes = whole;
@@ -270,9 +289,5 @@ void shadow_visit(const struct access *a) {
       bytes &= whole >> (unsigned)(word * WATCH_WORD + WATCH_WORD - end);
     shadow_visit_word(a, &a->region->cells[word], bytes & whole);
   }
-  if (!(a->kind & WATCH_STRONG)) return;
-  /* the word may be a flag */
-  const bool stores = a->kind & CPU_WRITE && (!(a->kind & CPU_ATOMIC) || a->kind & CPU_VOLATILE);
-  const int write = a->kind & CPU_WRITE ? RA_WRITE : 0, read = stores ? 0 : RA_READ;
-  ra_use(a->watch->ra, a->thread, &need_rare(a->region, first)->flag, write | read);
+  if (a->kind & WATCH_STRONG) use_flag(a, &a->region->cells[offset / WATCH_WORD]);
 }

@@ -103,23 +103,34 @@ static struct speculation *open_speculation(const struct speculation_memory *mem
 
 /* ---- Processes ------------------------------------------------------------------------------ */
 
-/* Starts the processes. Returns true in each of them: it dies with its parent, has what is left of
-   its parent's time, and reports no faults, which occur again in the parent. */
+/* A child process dies with its parent, has what is left of its parent's time, and reports no
+   faults, which occur again in the parent. */
+static void speculation_become_process(struct speculation *s, int number, pid_t parent,
+                                       const struct itimerval *left) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  s->self = (uint8_t)(number + 1);
+  guard_silence();
+  setitimer(ITIMER_REAL, left, NULL);
+}
+
 static bool is_child(struct speculation *s, pid_t *pids, const struct itimerval *left,
                      uint64_t key) {
   const pid_t parent = getpid();
   for (int i = 0; i < s->processes; i++) {
     pids[i] = seccomp_fork(key);
     if (pids[i] == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (getppid() != parent) _exit(1);
-      s->self = (uint8_t)(i + 1);
-      guard_silence();
-      setitimer(ITIMER_REAL, left, NULL);
+      speculation_become_process(s, i, parent, left);
       return true;
     }
     if (pids[i] < 0) atomic_store(&s->common->dropped, true);
   }
+  return false;
+}
+
+static bool has_hung(const struct watch_report *report) {
+  for (uint32_t i = 0; i < report->finding_count; i++)
+    if (report->findings[i].kind == CUGEN_FINDING_HANG) return true;
   return false;
 }
 
@@ -129,13 +140,17 @@ static enum speculation_outcome speculation_wait_for_all(struct speculation *s, 
     int status;
     while (pids[i] > 0 && waitpid(pids[i], &status, 0) < 0 && errno == EINTR) {
     }
-    const struct watch_report *report = &s->common->slots[i].report;
     all_done &= s->common->slots[i].done;
-    for (uint32_t f = 0; f < report->finding_count; f++)
-      hung |= report->findings[f].kind == CUGEN_FINDING_HANG;
+    hung |= has_hung(&s->common->slots[i].report);
   }
   if (atomic_load(&s->common->dropped)) return SPECULATION_NONE;
   return all_done ? SPECULATION_DONE : hung ? SPECULATION_HANG : SPECULATION_NONE;
+}
+
+static void speculation_restore(const struct speculation *s) {
+  for (size_t i = 0; i < s->area_count; i++)
+    if (s->areas[i].before)
+      memcpy(s->areas[i].memory.start, s->areas[i].before, s->areas[i].memory.bytes);
 }
 
 enum speculation_outcome speculation_run(const struct speculation_memory *memory, size_t count,
@@ -154,9 +169,7 @@ enum speculation_outcome speculation_run(const struct speculation_memory *memory
   const enum speculation_outcome outcome = speculation_wait_for_all(s, pids);
   setitimer(ITIMER_REAL, &left, NULL);
   if (outcome != SPECULATION_NONE) return outcome;
-  for (size_t i = 0; i < s->area_count; i++)
-    if (s->areas[i].before)
-      memcpy(s->areas[i].memory.start, s->areas[i].before, s->areas[i].memory.bytes);
+  speculation_restore(s);
   speculation_close(s);
   *speculation = NULL;
   return SPECULATION_NONE;

@@ -111,6 +111,19 @@ struct traffic_site *traffic_site(struct traffic *t, uint32_t site, const char *
   return made;
 }
 
+static struct instance *instance_at(struct trail *trail, unsigned pass) {
+  if (pass >= trail->room) {
+    const unsigned room = trail->room ? trail->room * 4 : 8;
+    struct instance *grown = realloc(trail->instances, room * sizeof *grown);
+    if (!grown) return NULL;
+    memset(grown + trail->room, 0, (room - trail->room) * sizeof *grown);
+    trail->instances = grown;
+    trail->room = room;
+  }
+  if (pass >= trail->used) trail->used = pass + 1;
+  return &trail->instances[pass];
+}
+
 void traffic_access(struct traffic *t, struct traffic_site *s, unsigned thread, uintptr_t at) {
   const unsigned warp = thread / WARP, lane = thread % WARP;
   if (!s) return;
@@ -118,16 +131,8 @@ void traffic_access(struct traffic *t, struct traffic_site *s, unsigned thread, 
   const unsigned pass = trail->passes[lane];
   if (pass >= MOST_PASSES) return;
   if (!trail->used) t->used[warp][t->used_count[warp]++] = s;
-  if (pass >= trail->room) {
-    const unsigned room = trail->room ? trail->room * 4 : 8;
-    struct instance *grown = realloc(trail->instances, room * sizeof *grown);
-    if (!grown) return;
-    memset(grown + trail->room, 0, (room - trail->room) * sizeof *grown);
-    trail->instances = grown;
-    trail->room = room;
-  }
-  if (pass >= trail->used) trail->used = pass + 1;
-  struct instance *instance = &trail->instances[pass];
+  struct instance *instance = instance_at(trail, pass);
+  if (!instance) return;
   instance->at[lane] = at;
   instance->lanes |= 1u << lane;
   trail->passes[lane]++;
@@ -166,6 +171,12 @@ static unsigned guide_of(const struct trail *trail, unsigned lane) {
     if (lane + away < WARP && trail->passes[lane + away] == trail->used) guide = lane + away;
   }
   return guide;
+}
+
+static void align(struct trail *trail) {
+  for (unsigned lane = 0; lane < WARP; lane++)
+    if (trail->passes[lane] && trail->passes[lane] < trail->used)
+      align_lane(trail, lane, guide_of(trail, lane));
 }
 
 /* Returns true if `passes` instances have the same lanes, and each lane continues where it ended in
@@ -219,9 +230,7 @@ void traffic_met(struct traffic *t, unsigned warp) {
   for (unsigned i = 0; i < t->used_count[warp]; i++) {
     struct trail *trail = &t->used[warp][i]->trails[warp];
     const struct traffic_site *s = t->used[warp][i];
-    for (unsigned lane = 0; lane < WARP; lane++)
-      if (trail->passes[lane] && trail->passes[lane] < trail->used)
-        align_lane(trail, lane, guide_of(trail, lane));
+    align(trail);
     for (unsigned pass = 0, passes; pass < trail->used; pass += passes) {
       passes = together(s, trail, pass);
       if (trail->instances[pass].lanes)

@@ -70,6 +70,13 @@ static void on_mismatched(const struct cpu_ubsan_mismatch *what, const void *at,
                 site);
 }
 
+/* Returns the index as a number, which is signed if its type is. */
+static long long index_value(const struct cpu_ubsan_type *type, unsigned long index) {
+  const int shift = 64 - (1 << (type->info >> 1));
+  const bool negative = type->info & 1 && shift >= 0 && shift < 64;
+  return negative ? (long long)(index << shift) >> shift : (long long)index;
+}
+
 static void on_outside(const struct cpu_ubsan_bounds *bounds, unsigned long index,
                        const void *site) {
   struct watch *w = watching;
@@ -77,10 +84,7 @@ static void on_outside(const struct cpu_ubsan_bounds *bounds, unsigned long inde
   struct watch_finding *f =
       finding_new(w, CUGEN_FINDING_INDEX, finding_site(w, site), 0, watch_thread(w));
   if (!f) return;
-  /* the index is a number with a sign if its type has one */
-  const int shift = 64 - (1 << (bounds->index->info >> 1));
-  const bool negative = bounds->index->info & 1 && shift >= 0 && shift < 64;
-  f->offset = negative ? (int64_t)(index << shift) >> shift : (int64_t)index;
+  f->offset = index_value(bounds->index, index);
   finding_text(f, bounds->array->name);
 }
 
