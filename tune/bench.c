@@ -219,6 +219,18 @@ struct situation {
   const struct variant *variant;
 };
 
+/* Returns the slots of bench_data; NULL: out of memory. */
+static struct value *shared_slots(const struct bench *bench, const struct situation *in) {
+  const struct tune_target *t = bench->target;
+  struct value *slots = calloc(config_slot_count(t->config, NULL) + 1, sizeof *slots);
+  if (!slots) return NULL;
+  config_slots(t->config, in->problem, &t->device->facts, slots);
+  if (in->variant && t->config->shared_tunable_count)
+    memcpy(slots + t->config->first_tunable, in->variant->values,
+           t->config->shared_tunable_count * sizeof *slots);
+  return slots;
+}
+
 /* Returns true if data that is still being made has to be given up. */
 static bool bench_is_late(void *context) {
   struct bench *bench = context;
@@ -432,12 +444,7 @@ static int request_data(struct bench *bench, const struct kernel_spec *spec,
                                         .shared = -1};
   int status = check_room(bench, spec, err);
   if (!status) status = copy_arguments(spec, config, &d->spec, err);
-  if (!status && !(d->slots = calloc(config_slot_count(config, NULL) + 1, sizeof *d->slots)))
-    status = error_memory(err);
-  if (!status) config_slots(config, in->problem, &bench->target->device->facts, d->slots);
-  if (!status && in->variant && config->shared_tunable_count)
-    memcpy(d->slots + config->first_tunable, in->variant->values,
-           config->shared_tunable_count * sizeof *d->slots);
+  if (!status && !(d->slots = shared_slots(bench, in))) status = error_memory(err);
   if (!status) status = request_generators(bench, d, in, err);
   if (!status && config->reference) status = request_reference(bench, d, in, err);
   if (!status && config->verify) status = request_verify(bench, d, in, err);

@@ -36,10 +36,11 @@ struct bench {
   struct bench_kernel kernels[DATA_PARTS];
   /* Limit in bytes of the shared memory of all datasets, beyond which old datasets are dropped. */
   size_t data_most;
+  /* The model's reasons for refusing variants, as candidate.c found them. */
   struct unpredicted_reason {
     char *of, *placed; /* "IMPLEMENTATION: reason", and the reason with its source line */
     struct unpredicted_reason *next;
-  } * unpredicted;     /* the model's reasons for refusing variants, as candidate.c found them */
+  } * unpredicted;
   cugen_error refused; /* error of the first compile that failed; CUGEN_OK: no compile failed */
   int64_t next_id;
   double data_timeout;

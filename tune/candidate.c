@@ -171,6 +171,7 @@ bool candidate_counted(struct bench *bench, struct candidate *c, double patience
 }
 
 /* ---- Opening and closing -------------------------------------------------------------------- */
+
 int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, cugen_error *err) {
   *out = NULL;
   struct candidate *c = calloc(1, sizeof *c);
@@ -495,6 +496,20 @@ int candidate_start(struct bench *bench, struct candidate *c, size_t worker, boo
   return CUGEN_OK;
 }
 
+/* Takes over the reason of a result. If the run was on the check problem, the reason says so. */
+static int record_run_reason(const struct bench *bench, const struct candidate *c,
+                             const struct worker_result *result, struct cache_record *out,
+                             cugen_error *err) {
+  struct text reason = {0};
+  if (result->on_check) problem_add_check(bench->target->config, &bench->check, &reason);
+  text_add(&reason, result->reason);
+  kernel_add_order(&c->real, result->outcome, &reason);
+  int status = reason.failed ? error_memory(err)
+                             : record_reason(out, result->outcome, text_get(&reason), err);
+  text_free(&reason);
+  return status;
+}
+
 static int candidate_complete(const struct bench *bench, struct candidate *c,
                               const struct worker_result *result, struct cache_record *out,
                               double *busy, cugen_error *err) {
@@ -506,14 +521,7 @@ static int candidate_complete(const struct bench *bench, struct candidate *c,
     launch_refuse_grid_sync(&c->real, &c->refused);
     return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
   }
-  struct text reason = {0};
-  if (result->on_check) problem_add_check(bench->target->config, &bench->check, &reason);
-  text_add(&reason, result->reason);
-  kernel_add_order(&c->real, result->outcome, &reason);
-  int status = reason.failed ? error_memory(err)
-                             : record_reason(out, result->outcome, text_get(&reason), err);
-  text_free(&reason);
-  return status;
+  return record_run_reason(bench, c, result, out, err);
 }
 
 int candidate_take(struct bench *bench, struct candidate *c, size_t worker,

@@ -56,6 +56,16 @@ static enum compile_more more_to_come(const struct compile_pool *b) {
                                                                                : COMPILE_FEW;
 }
 
+/* Returns the oldest job that has not begun, or, if a compile would end after the deadline, the
+   oldest such job that is awaited. Called with the mutex held. */
+static struct compile_job *next_work(struct compile_pool *b) {
+  struct compile_job *found = NULL;
+  bool any = in_time(b);
+  for (struct compile_job *job = b->all; job; job = job->next)
+    if (!job->taken && (any || job->awaited)) found = job;
+  return found;
+}
+
 static bool compile_pool_is_stopped(void *context) {
   struct compile_pool *b = context;
   pthread_mutex_lock(&b->mutex);
@@ -80,6 +90,16 @@ static struct compile_request request_for(struct compile_pool *b, const char *na
                                   .stop = {compile_pool_is_stopped, b}};
 }
 
+static void compile_pool_compile(struct compile_pool *b, struct compile_job *job,
+                                 enum compile_more more) {
+  struct compile_request request = request_for(b, job->name, job->source, job->options,
+                                               (const char *const *)job->entries, job->entry_count);
+  request.more = more;
+  double begin = clock_seconds();
+  job->status = b->options.ops->compile(&request, &job->compiled, &job->error);
+  job->seconds = clock_seconds() - begin;
+}
+
 /* Returns roughly the bytes of memory that a finished job takes. */
 static size_t job_bytes(const struct compile_job *job) {
   const struct compiled *c = &job->compiled;
@@ -90,12 +110,7 @@ static void *compile_pool_thread_main(void *context) {
   struct compile_pool *b = context;
   pthread_mutex_lock(&b->mutex);
   while (!b->stop) {
-    /* Takes the oldest job that has not begun or, if a compile would end after the deadline, the
-       oldest such job that is awaited. */
-    const bool any = in_time(b);
-    struct compile_job *job = NULL;
-    for (struct compile_job *each = b->all; each; each = each->next)
-      if (!each->taken && (any || each->awaited)) job = each;
+    struct compile_job *job = next_work(b);
     if (!job) {
       pthread_cond_wait(&b->work, &b->mutex);
       continue;
@@ -103,16 +118,9 @@ static void *compile_pool_thread_main(void *context) {
     job->taken = true;
     b->begun++;
     b->under_way++;
-    struct compile_request request =
-        request_for(b, job->name, job->source, job->options, (const char *const *)job->entries,
-                    job->entry_count);
-    request.more = more_to_come(b);
+    enum compile_more more = more_to_come(b);
     pthread_mutex_unlock(&b->mutex);
-
-    const double begin = clock_seconds();
-    job->status = b->options.ops->compile(&request, &job->compiled, &job->error);
-    job->seconds = clock_seconds() - begin;
-
+    compile_pool_compile(b, job, more);
     pthread_mutex_lock(&b->mutex);
     job->finished = true;
     job->bytes = job_bytes(job);
@@ -262,23 +270,28 @@ int compile_pool_adopt(struct compile_pool *b, const struct kernel_spec *spec,
   return CUGEN_OK;
 }
 
+/* Frees the oldest idle jobs beyond the limit, and waiting jobs that nobody holds any more. Called
+   with the mutex held. */
+static void tidy(struct compile_pool *b) {
+  size_t idle = 0;
+  for (struct compile_job **at = &b->all; *at;) {
+    struct compile_job *job = *at;
+    if (job->references == 0 && job->finished) idle += job->bytes;
+    bool droppable = job->references == 0 && (job->finished ? idle > most_idle : !job->taken);
+    if (droppable) {
+      *at = job->next;
+      compile_pool_job_free(job);
+    } else {
+      at = &job->next;
+    }
+  }
+}
+
 void compile_job_release(struct compile_pool *b, struct compile_job *job) {
   if (!job) return;
   pthread_mutex_lock(&b->mutex);
   job->references--;
-  /* Frees the oldest idle jobs beyond the limit, and waiting jobs that nobody holds any more. */
-  size_t idle = 0;
-  for (struct compile_job **at = &b->all; *at;) {
-    struct compile_job *held = *at;
-    if (held->references == 0 && held->finished) idle += held->bytes;
-    bool droppable = held->references == 0 && (held->finished ? idle > most_idle : !held->taken);
-    if (droppable) {
-      *at = held->next;
-      compile_pool_job_free(held);
-    } else {
-      at = &held->next;
-    }
-  }
+  tidy(b);
   pthread_mutex_unlock(&b->mutex);
 }
 

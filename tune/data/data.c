@@ -306,6 +306,21 @@ static int check_npy(struct making *m, const struct npy *npy) {
                     "taken");
 }
 
+/* Returns an argument whose buffer has the layout of the file. */
+static struct kernel_argument file_layout(const struct kernel_argument *a, const struct npy *npy) {
+  struct kernel_argument out = {.rank = npy->rank, .dtype = a->dtype};
+  int64_t stride = 1;
+  if (!npy->fortran) {
+    pack_rows(npy->rank, npy->shape, out.stride);
+    return out;
+  }
+  for (int i = 0; i < npy->rank; i++) {
+    out.stride[i] = stride;
+    stride *= npy->shape[i];
+  }
+  return out;
+}
+
 /* A file that is being read. Elements that are contiguous in both the file and the buffer form a
    run, which is read in one call. If runs are short, the needed part of the file is read at once
    into `gathered`, and elements are copied from there. */
@@ -315,9 +330,7 @@ struct reading {
   size_t offset; /* offset of the elements in the file, in bytes */
   const struct kernel_argument *layout;
   const char *gathered; /* NULL: each run is read into its place */
-  /* Length of a run in elements: from each multiple of the length on, so many elements are
-     contiguous in both the file and the buffer. */
-  int64_t run;
+  int64_t run;          /* length of a run in elements */
 };
 
 /* Returns by how many elements the walk's element lies behind the first element in the file. */
@@ -325,6 +338,16 @@ static int64_t file_offset(const struct reading *r, const struct walk *w) {
   int64_t offset = 0;
   for (int i = 0; i < w->argument->rank; i++) offset += w->at[i] * r->layout->stride[i];
   return offset;
+}
+
+/* Returns the length of a run in elements: from each multiple of the length on, so many elements
+   are contiguous in both the file and the buffer. */
+static int64_t common_run(const struct kernel_argument *a, const struct kernel_argument *layout) {
+  int64_t run = 1;
+  for (int i = a->rank - 1;
+       i >= 0 && !a->map.count && a->stride[i] == run && layout->stride[i] == run; i--)
+    run *= a->shape[i];
+  return run;
 }
 
 static int read_runs(void *context, int part, int64_t first, int64_t last, cugen_error *err) {
@@ -363,10 +386,8 @@ static int copy_elements(struct making *m, const struct source_data *file, size_
                          const struct kernel_argument *layout) {
   const struct kernel_argument *a = m->argument;
   const int64_t elements = element_count(a), bytes = a->dtype->bytes;
-  struct reading r = {.making = m, .file = file, .offset = offset, .layout = layout, .run = 1};
-  for (int i = a->rank - 1;
-       i >= 0 && !a->map.count && a->stride[i] == r.run && layout->stride[i] == r.run; i--)
-    r.run *= a->shape[i];
+  struct reading r = {
+      .making = m, .file = file, .offset = offset, .layout = layout, .run = common_run(a, layout)};
   if (r.run * bytes >= SHORT_RUN || r.run == elements) {
     while (r.run > LONG_RUN && r.run % 2 == 0) r.run /= 2;
     return parallel_for(elements / r.run, r.run, read_runs, &r, m->err);
@@ -393,10 +414,7 @@ static int copy_npy(struct making *m, const struct source_data *file) {
     m->own.dtype = m->own.dtype->wide;
   status = check_npy(m, &npy);
   if (status) return status;
-  struct kernel_argument layout = {.rank = npy.rank, .dtype = m->argument->dtype};
-  int64_t stride = 1;
-  if (!npy.fortran) pack_rows(npy.rank, npy.shape, layout.stride);
-  for (int i = 0; i < npy.rank && npy.fortran; stride *= npy.shape[i++]) layout.stride[i] = stride;
+  struct kernel_argument layout = file_layout(m->argument, &npy);
   return copy_elements(m, file, npy.offset, &layout);
 }
 

@@ -72,6 +72,15 @@ static int alloc(struct data_kernels *k, enum memory_kind kind, size_t bytes, st
   return k->device->ops->alloc(k->device, kind, bytes, false, out, err);
 }
 
+static int upload_fresh(struct data_kernels *k, cugen_error *err) {
+  struct data_tally *tallies = calloc(DATA_MOST_QUESTIONS, sizeof *tallies);
+  if (!tallies) return error_memory(err);
+  for (size_t i = 0; i < DATA_MOST_QUESTIONS; i++) tallies[i].first = UINT64_MAX;
+  int status = k->device->ops->upload(k->device, k->fresh.device, tallies, k->fresh.bytes, err);
+  free(tallies);
+  return status;
+}
+
 static int open_part(struct data_kernels *k, int part, const struct compiled *compiled,
                      cugen_error *err) {
   size_t count = 0;
@@ -108,12 +117,7 @@ int data_kernels_open(struct device *device, const struct compiled *const *compi
   if (!status)
     status = alloc(k, MEMORY_DEVICE, 2 * k->most_blocks * sizeof(double), &k->partial, err);
   if (!status) status = alloc(k, MEMORY_PINNED, bytes, &k->answers, err);
-
-  struct data_tally *fresh = status ? NULL : calloc(DATA_MOST_QUESTIONS, sizeof *fresh);
-  if (!status && !fresh) status = error_memory(err);
-  for (size_t i = 0; i < DATA_MOST_QUESTIONS && fresh; i++) fresh[i].first = UINT64_MAX;
-  if (!status) status = device->ops->upload(device, k->fresh.device, fresh, bytes, err);
-  free(fresh);
+  if (!status) status = upload_fresh(k, err);
   if (status)
     data_kernels_close(k);
   else

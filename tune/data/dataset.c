@@ -90,23 +90,36 @@ static void drop_wanted(struct device *device, struct dataset *d) {
     if (both[i]->device) device->ops->free(device, both[i]);
 }
 
+/* Allocates device memory for the reference's results and the samples. If the device has no room,
+   the host compares. */
+static void alloc_wanted(struct device *device, struct dataset *d) {
+  const size_t list = d->samples.flat ? (size_t)d->samples.count * sizeof *d->samples.flat : 0;
+  cugen_error no_room;
+  if (device->ops->alloc(device, MEMORY_DEVICE, d->results_bytes, false, &d->wanted, &no_room))
+    return;
+  if (list && device->ops->alloc(device, MEMORY_DEVICE, list, false, &d->sampled, &no_room))
+    drop_wanted(device, d);
+}
+
+static int upload_wanted(struct device *device, struct dataset *d, bool results, cugen_error *err) {
+  const size_t list = d->samples.flat ? (size_t)d->samples.count * sizeof *d->samples.flat : 0;
+  int status =
+      results ? device->ops->upload(device, d->wanted.device, d->results, d->results_bytes, err)
+              : CUGEN_OK;
+  return status || !list
+             ? status
+             : device->ops->upload(device, d->sampled.device, d->samples.flat, list, err);
+}
+
 /* Computes the reference's results unless the shared memory has them: on the device or, if it has
    no room or a result may be missing or wrong, into the shared memory, where the host checks the
    results. Then seals the shared memory. */
 static int dataset_take_results(struct device *device, const struct dataset_request *request,
                                 struct dataset *d, cugen_error *err) {
   const bool wanted = request->reference.spec && !dataset_head(d)->reference;
-  const size_t list = d->samples.flat ? (size_t)d->samples.count * sizeof *d->samples.flat : 0;
   bool there = false, slow = false;
   int status = CUGEN_OK;
-  /* If the device has no room for the results and the samples, the host compares. */
-  cugen_error no_room;
-  const bool fits =
-      d->kernels && d->results &&
-      !device->ops->alloc(device, MEMORY_DEVICE, d->results_bytes, false, &d->wanted, &no_room);
-  if (fits && list && device->ops->alloc(device, MEMORY_DEVICE, list, false, &d->sampled, &no_room))
-    drop_wanted(device, d);
-
+  if (d->kernels && d->results) alloc_wanted(device, d);
   if (wanted && d->wanted.device)
     status = results_compute_there(device, d, request, &there, &slow, err);
   /* Results that took long are also copied to the shared memory, for the next worker. */
@@ -117,13 +130,7 @@ static int dataset_take_results(struct device *device, const struct dataset_requ
                                reference_step, err);
   if (wanted && !status && (!there || slow)) dataset_head(d)->reference = 1;
   if (!status && d->shared) seal_shared(d, request->shared);
-  if (status || !d->wanted.device) return status;
-
-  if (!there)
-    status = device->ops->upload(device, d->wanted.device, d->results, d->results_bytes, err);
-  if (!status && list)
-    status = device->ops->upload(device, d->sampled.device, d->samples.flat, list, err);
-  return status;
+  return status || !d->wanted.device ? status : upload_wanted(device, d, !there, err);
 }
 
 /* A step of dataset_run_apart: tests that the verify kernel can be loaded. */
@@ -242,6 +249,21 @@ static int refuse_zero(const struct kernel_argument *a, size_t at, cugen_error *
                    a->name, at);
 }
 
+static int check_kept_zero(struct device *device, struct dataset *d, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    const size_t bytes = (size_t)kernel_argument_bytes(a);
+    size_t at = 0;
+    if (!dataset_is_kept_zero(a)) continue;
+    const void *got;
+    status = dataset_read(device, d, i, bytes, &got, err);
+    while (!status && at < bytes && !((const unsigned char *)got)[at]) at++;
+    if (!status && at < bytes) status = refuse_zero(a, at, err);
+  }
+  return status;
+}
+
 static int verify_here(struct device *device, struct dataset *d, const struct kernel_spec *spec,
                        double *error, cugen_error *err) {
   int status = dataset_guards(device, d, err);
@@ -256,16 +278,7 @@ static int verify_here(struct device *device, struct dataset *d, const struct ke
     if (want) want += results_bytes(a, &d->samples);
   }
   if (!status && d->verifier) status = dataset_judge(device, d, error, err);
-  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
-    const struct kernel_argument *a = &d->spec.arguments[i];
-    const size_t bytes = (size_t)kernel_argument_bytes(a);
-    size_t at = 0;
-    if (!dataset_is_kept_zero(a)) continue;
-    status = dataset_read(device, d, i, bytes, &got, err);
-    while (!status && at < bytes && !((const unsigned char *)got)[at]) at++;
-    if (!status && at < bytes) status = refuse_zero(a, at, err);
-  }
-  return status;
+  return status ? status : check_kept_zero(device, d, err);
 }
 
 /* ---- Verifying on the device: all questions first, then the answers in the host's order ----- */
@@ -314,6 +327,16 @@ static int read_output(struct device *device, struct dataset *d, const struct ke
   return status ? status : verify_judge(a, &tally, &d->samples, &got, &due, error, err);
 }
 
+static int read_zeros(const struct dataset *d, const struct data_tally *tallies, cugen_error *err) {
+  for (size_t i = 0; i < d->spec.argument_count; i++) {
+    if (!dataset_is_kept_zero(&d->spec.arguments[i])) continue;
+    if (tallies->first != UINT64_MAX)
+      return refuse_zero(&d->spec.arguments[i], (size_t)tallies->first, err);
+    tallies++;
+  }
+  return CUGEN_OK;
+}
+
 static int verify_there(struct device *device, struct dataset *d, const struct kernel_spec *spec,
                         double *error, cugen_error *err) {
   struct data_tally answers[DATA_MOST_QUESTIONS];
@@ -335,13 +358,7 @@ static int verify_there(struct device *device, struct dataset *d, const struct k
     if (want) want += results_bytes(a, &d->samples);
   }
   if (!status && d->verifier) status = dataset_judge(device, d, error, err);
-  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
-    const struct kernel_argument *a = &d->spec.arguments[i];
-    if (!dataset_is_kept_zero(a)) continue;
-    if (at->first != UINT64_MAX) status = refuse_zero(a, (size_t)at->first, err);
-    at++;
-  }
-  return status;
+  return status ? status : read_zeros(d, at, err);
 }
 
 int dataset_verify(struct device *device, struct dataset *d, const struct kernel_spec *spec,
@@ -353,22 +370,38 @@ int dataset_verify(struct device *device, struct dataset *d, const struct kernel
 
 /* ---- Digests of the outputs ----------------------------------------------------------------- */
 
+static int bits_here(struct device *device, struct dataset *d, uint64_t *digests, size_t *count,
+                     cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    const size_t bytes = (size_t)kernel_argument_bytes(a);
+    if (!results_has_output(a)) continue;
+    const void *got;
+    status = dataset_read(device, d, i, bytes, &got, err);
+    if (!status) digests[(*count)++] = element_digest(a, got);
+  }
+  return status;
+}
+
+static int bits_there(struct dataset *d, uint64_t *digests, size_t *count, cugen_error *err) {
+  const struct data_tally *tallies;
+  int status = data_kernels_begin(d->kernels, err);
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    if (!results_has_output(&d->spec.arguments[i])) continue;
+    status = data_kernels_bits(d->kernels, &d->spec.arguments[i], d->sets[0][i].device, err);
+    (*count)++;
+  }
+  if (!status) status = data_kernels_await(d->kernels, &tallies, err);
+  for (size_t i = 0; i < *count && !status; i++) digests[i] = tallies[i].digest;
+  return status;
+}
+
 int dataset_outputs(struct device *device, struct dataset *d, uint64_t *digest, cugen_error *err) {
   uint64_t digests[KERNEL_MAX_ARGUMENTS];
   size_t count = 0;
-  const struct data_tally *tallies;
-  const void *got;
-  int status = d->kernels ? data_kernels_begin(d->kernels, err) : CUGEN_OK;
-  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
-    const struct kernel_argument *a = &d->spec.arguments[i];
-    if (!results_has_output(a)) continue;
-    status = d->kernels ? data_kernels_bits(d->kernels, a, d->sets[0][i].device, err)
-                        : dataset_read(device, d, i, (size_t)kernel_argument_bytes(a), &got, err);
-    if (!status && !d->kernels) digests[count] = element_digest(a, got);
-    count++;
-  }
-  if (!status && d->kernels) status = data_kernels_await(d->kernels, &tallies, err);
-  for (size_t i = 0; i < count && d->kernels && !status; i++) digests[i] = tallies[i].digest;
+  int status =
+      d->kernels ? bits_there(d, digests, &count, err) : bits_here(device, d, digests, &count, err);
   *digest = status ? 0 : hash_next(0, digests, count * sizeof *digests);
   return status;
 }

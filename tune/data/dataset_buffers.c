@@ -194,7 +194,8 @@ static int touch_pages(void *memory, int part, int64_t first, int64_t last, cuge
 /* Runs a generator. memory: buffers of the generator's inputs. With data kernels, set 0 is made on
    the device and copied to the shared memory, unless an element may be wrong. */
 static int make_generated(const struct loading *l, struct memory *memory, cugen_error *err) {
-  enum { COST = 64 }; /* touching a page costs about as much as COST elements of other work */
+  /* Touching a page costs about as much as COST elements of other work. */
+  enum { COST = 64 };
   struct device *device = l->device;
   const struct dataset *d = l->dataset;
   const struct dataset_kernel *generator = l->generator;
@@ -333,9 +334,8 @@ int dataset_alloc_set(struct device *device, struct dataset *d, cugen_error *err
   return status;
 }
 
-/* On a GPU, what the sets hold beside scratch takes at least twice the L2 cache together, unless
-   this is more than DATASET_MOST_SETS sets, or the sets are more than a quarter of the device's
-   memory. */
+/* On a GPU, what the sets hold beside scratch takes at least twice the L2 cache together, unless so
+   many sets are more than DATASET_MOST_SETS, or take more than a quarter of the device's memory. */
 size_t dataset_sets_wanted(const struct device *device, const struct kernel_spec *spec) {
   const struct device_facts *facts = &device->description.facts;
   int64_t bytes = 1, all = 1;
@@ -387,27 +387,35 @@ static int buffers_refill(struct device *device, struct dataset *d, size_t i, cu
   return status;
 }
 
-/* Digests the current contents of the inputs of set 0, by the data kernels or on the host. */
-static int digest_inputs(struct device *device, struct dataset *d, uint64_t *digests,
-                         cugen_error *err) {
-  const struct data_tally *tallies;
-  int status = d->kernels ? data_kernels_begin(d->kernels, err) : CUGEN_OK;
+/* digest_here and digest_there digest the current contents of the inputs of set 0, on the host and
+   by the data kernels. */
+static int digest_here(struct device *device, struct dataset *d, uint64_t *digests,
+                       cugen_error *err) {
+  int status = CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const size_t bytes = (size_t)kernel_argument_bytes(&d->spec.arguments[i]);
-    const struct memory *input = &d->sets[0][i];
     if (!is_input(&d->spec.arguments[i])) continue;
-    if (d->kernels) {
-      status = data_kernels_digest(d->kernels, input->device, bytes, err);
-    } else if (is_host(device)) {
-      digests[i] = inputs_digest(input->device, bytes);
-    } else {
-      status = dataset_stage(device, d, bytes < INPUTS_PIECE ? bytes : INPUTS_PIECE, err);
-      if (!status)
-        status = inputs_digest_device(device, input, bytes, d->staging.host, &digests[i], err);
+    if (is_host(device)) {
+      digests[i] = inputs_digest(d->sets[0][i].device, bytes);
+      continue;
     }
+    status = dataset_stage(device, d, bytes < INPUTS_PIECE ? bytes : INPUTS_PIECE, err);
+    if (!status)
+      status =
+          inputs_digest_device(device, &d->sets[0][i], bytes, d->staging.host, &digests[i], err);
   }
-  if (!status && d->kernels) status = data_kernels_await(d->kernels, &tallies, err);
-  for (size_t i = 0, at = 0; i < d->spec.argument_count && d->kernels && !status; i++)
+  return status;
+}
+
+static int digest_there(struct dataset *d, uint64_t *digests, cugen_error *err) {
+  const struct data_tally *tallies;
+  int status = data_kernels_begin(d->kernels, err);
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++)
+    if (is_input(&d->spec.arguments[i]))
+      status = data_kernels_digest(d->kernels, d->sets[0][i].device,
+                                   (size_t)kernel_argument_bytes(&d->spec.arguments[i]), err);
+  if (!status) status = data_kernels_await(d->kernels, &tallies, err);
+  for (size_t i = 0, at = 0; i < d->spec.argument_count && !status; i++)
     if (is_input(&d->spec.arguments[i])) digests[i] = tallies[at++].digest;
   return status;
 }
@@ -415,7 +423,7 @@ static int digest_inputs(struct device *device, struct dataset *d, uint64_t *dig
 int dataset_restore(struct device *device, struct dataset *d, cugen_error *err) {
   uint64_t digests[KERNEL_MAX_ARGUMENTS];
   int wrong = CUGEN_OK;
-  int status = digest_inputs(device, d, digests, err);
+  int status = d->kernels ? digest_there(d, digests, err) : digest_here(device, d, digests, err);
   if (status) return status;
   for (size_t i = 0; i < d->spec.argument_count; i++) {
     if (!is_input(&d->spec.arguments[i]) || digests[i] == d->digests[i]) continue;
@@ -527,6 +535,7 @@ int dataset_guards(struct device *device, struct dataset *d, cugen_error *err) {
     status = data_kernels_begin(d->kernels, err);
     if (!status) status = dataset_ask_guards(d, &asked, err);
     if (!status) status = data_kernels_await(d->kernels, &tallies, err);
+    /* asked is 0 if the data kernels cannot read the guards; then the host checks them */
     if (status || (asked > 0 && dataset_are_whole(tallies, asked))) return status;
   }
   for (size_t i = 0; i < d->spec.argument_count; i++) {

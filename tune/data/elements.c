@@ -55,8 +55,9 @@ void element_coordinates(const struct kernel_argument *argument, int64_t flat, i
 }
 
 int64_t element_offset(const struct kernel_argument *argument, int64_t flat) {
-  int64_t offset = 0, at[KERNEL_MAX_RANK] = {0};
+  int64_t offset = 0;
   if (argument->map.count) {
+    int64_t at[KERNEL_MAX_RANK] = {0};
     element_coordinates(argument, flat, at);
     return layout_offset(&argument->map, at);
   }

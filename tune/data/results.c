@@ -110,7 +110,7 @@ static int results_widen(struct computation *c, size_t argument, void *to, cugen
                             err);
 }
 
-/* Copies the outputs' entries to the host's memory or, if there, to the device's. */
+/* Copies the outputs' entries to `to`, which is memory of the device if `there`, or of the host. */
 static int take_outputs(struct computation *c, char *to, bool there, cugen_error *err) {
   const struct dataset *d = c->dataset;
   const struct device_ops *ops = c->device->ops;
@@ -129,6 +129,18 @@ static int take_outputs(struct computation *c, char *to, bool there, cugen_error
   return status;
 }
 
+static int check_guards(struct computation *c, cugen_error *err) {
+  const struct kernel_spec *spec = &c->dataset->spec;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < spec->argument_count && !status; i++) {
+    if (spec->arguments[i].kind != CUGEN_ARGUMENT_OUTPUT) continue;
+    status = c->device->ops->memory_check(c->device, &c->memory[i], err);
+    if (status == CUGEN_ERROR_WRONG)
+      error_append(err, ", output '%s'" RESULTS_ADVICE, spec->arguments[i].name);
+  }
+  return status;
+}
+
 /* Launches once, with outputs that are filled with the poison. */
 static int results_launch_once(struct computation *c, unsigned char poison, cugen_error *err) {
   const struct dataset *d = c->dataset;
@@ -142,13 +154,7 @@ static int results_launch_once(struct computation *c, unsigned char poison, cuge
   if (!status) status = call_launch(c->call, err);
   if (!status) status = c->device->ops->sync(c->device, err);
   dataset_end(d->doing);
-  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
-    if (d->spec.arguments[i].kind != CUGEN_ARGUMENT_OUTPUT) continue;
-    status = c->device->ops->memory_check(c->device, &c->memory[i], err);
-    if (status == CUGEN_ERROR_WRONG)
-      error_append(err, ", output '%s'" RESULTS_ADVICE, d->spec.arguments[i].name);
-  }
-  return status;
+  return status ? status : check_guards(c, err);
 }
 
 static int results_run_once(struct computation *c, unsigned char poison, char *to,

@@ -35,7 +35,7 @@ struct chooser {
   size_t *chosen; /* indices of columns */
   size_t count;
   double sum;
-  double *rest; /* scratch of improve_place: each row's least cost without the column at `place` */
+  double *rest; /* scratch of fill_rest, by row */
 };
 
 static double sum_of(const struct chooser *c, const size_t *columns, size_t count) {
@@ -49,6 +49,12 @@ static double sum_of(const struct chooser *c, const size_t *columns, size_t coun
 }
 
 /* ---- Variants that may be needed ------------------------------------------------------------ */
+
+static bool serves_any(const struct portfolio_matrix *m, const bool *rows, size_t variant) {
+  for (size_t p = 0; p < m->problems; p++)
+    if ((!rows || rows[p]) && isfinite(portfolio_ratio(m, p, variant))) return true;
+  return false;
+}
 
 static double ratio_or_worst(const struct portfolio_matrix *m, size_t problem, size_t variant) {
   const double ratio = portfolio_ratio(m, problem, variant);
@@ -69,20 +75,30 @@ static bool beats(const struct portfolio_matrix *m, const bool *rows, size_t oth
   return better || other < variant;
 }
 
-/* Sets dropped[v] to whether variant v serves no problem or is beaten. Returns how many variants
-   are left. */
+static bool choose_is_beaten(const struct portfolio_matrix *m, const bool *rows,
+                             const bool *dropped, size_t variant) {
+  for (size_t other = 0; other < m->variants; other++)
+    if (other != variant && !dropped[other] && beats(m, rows, other, variant)) return true;
+  return false;
+}
+
+/* Sets dropped[v] to whether variant v is not needed. Returns how many variants are left. */
 static size_t drop_needless(const struct portfolio_matrix *m, const bool *rows, bool *dropped) {
   size_t left = m->variants;
-  for (size_t v = 0; v < m->variants; v++) {
-    dropped[v] = true;
-    for (size_t p = 0; p < m->problems && dropped[v]; p++)
-      dropped[v] = (rows && !rows[p]) || !isfinite(portfolio_ratio(m, p, v));
-  }
+  for (size_t v = 0; v < m->variants; v++) dropped[v] = !serves_any(m, rows, v);
   for (size_t v = 0; v < m->variants; v++)
-    for (size_t other = 0; other < m->variants && !dropped[v]; other++)
-      dropped[v] = other != v && !dropped[other] && beats(m, rows, other, v);
+    dropped[v] = dropped[v] || choose_is_beaten(m, rows, dropped, v);
   for (size_t v = 0; v < m->variants; v++) left -= dropped[v];
   return left;
+}
+
+static void fill_costs(struct chooser *c, const struct portfolio_matrix *m, const bool *rows) {
+  size_t at = 0;
+  for (size_t p = 0; p < m->problems; p++) {
+    if (rows && !rows[p]) continue;
+    for (size_t i = 0; i < c->columns; i++)
+      c->costs[at++] = portfolio_choice_cost(portfolio_ratio(m, p, c->variants[i]));
+  }
 }
 
 static int choose_allocate(struct chooser *c, size_t rows, size_t columns, size_t most,
@@ -106,12 +122,8 @@ static int chooser_open(struct chooser *c, const struct portfolio_matrix *m, con
   const int status = choose_allocate(c, count, drop_needless(m, rows, dropped), most, err);
   for (size_t v = 0, at = 0; !status && v < m->variants; v++)
     if (!dropped[v]) c->variants[at++] = v;
+  if (!status) fill_costs(c, m, rows);
   free(dropped);
-  for (size_t p = 0, at = 0; !status && p < m->problems; p++) {
-    if (rows && !rows[p]) continue;
-    for (size_t i = 0; i < c->columns; i++)
-      c->costs[at++] = portfolio_choice_cost(portfolio_ratio(m, p, c->variants[i]));
-  }
   return status;
 }
 
@@ -123,6 +135,12 @@ static void chooser_close(struct chooser *c) {
 }
 
 /* ---- The exact choice ----------------------------------------------------------------------- */
+
+static double combinations(size_t of, size_t count) {
+  double product = 1;
+  for (size_t i = 0; i < count; i++) product *= (double)(of - i) / (double)(i + 1);
+  return product;
+}
 
 /* Moves `at` to the next combination of `count` out of `of`, in lexicographic order; returns false
    after the last one. */
@@ -153,19 +171,30 @@ static int choose_exactly(struct chooser *c, cugen_error *err) {
 
 /* ---- The choice by exchange ----------------------------------------------------------------- */
 
-/* Puts the column that makes the sum least at `place` of the chosen columns. Returns true if the
-   sum became less. */
-static bool improve_place(struct chooser *c, size_t place) {
-  const size_t before = c->chosen[place];
-  size_t best = before;
+/* Sets rest[row] to the least cost of the chosen columns other than the one at `place`. */
+static void fill_rest(struct chooser *c, size_t place) {
   for (size_t r = 0; r < c->rows; r++) {
     c->rest[r] = PORTFOLIO_UNSERVED;
     for (size_t i = 0; i < c->count; i++)
       if (i != place) c->rest[r] = fmin(c->rest[r], c->costs[r * c->columns + c->chosen[i]]);
   }
+}
+
+/* Returns the sum of costs if `column` joins the chosen columns that fill_rest counted. */
+static double sum_with(const struct chooser *c, size_t column) {
+  double sum = 0;
+  for (size_t r = 0; r < c->rows; r++) sum += fmin(c->rest[r], c->costs[r * c->columns + column]);
+  return sum;
+}
+
+/* Puts the column that makes the sum least at `place` of the chosen columns. Returns true if the
+   sum became less. */
+static bool improve_place(struct chooser *c, size_t place) {
+  const size_t before = c->chosen[place];
+  size_t best = before;
+  fill_rest(c, place);
   for (size_t column = 0; column < c->columns; column++) {
-    double sum = 0;
-    for (size_t r = 0; r < c->rows; r++) sum += fmin(c->rest[r], c->costs[r * c->columns + column]);
+    const double sum = sum_with(c, column);
     if (sum < c->sum - 1e-12) c->sum = sum, best = column;
   }
   c->chosen[place] = best;
@@ -225,20 +254,26 @@ static int choose_often(struct chooser *c, cugen_error *err) {
 
 /* ---- The whole choice ----------------------------------------------------------------------- */
 
-/* Removes the chosen column whose removal raises the sum least, while the sum rises by next to
-   nothing (PORTFOLIO_NEGLIGIBLE). */
+/* Returns the place of the chosen column whose removal raises the sum least. */
+static size_t least_needed(struct chooser *c, double *sum) {
+  size_t least = 0;
+  *sum = INFINITY;
+  for (size_t i = 0; i < c->count; i++) {
+    const size_t column = c->chosen[i], last = c->chosen[c->count - 1];
+    c->chosen[i] = last;
+    const double without = sum_of(c, c->chosen, c->count - 1);
+    c->chosen[i] = column;
+    if (without < *sum) *sum = without, least = i;
+  }
+  return least;
+}
+
+/* Removes chosen columns while the sum rises by next to nothing (PORTFOLIO_NEGLIGIBLE). */
 static void choose_trim(struct chooser *c) {
   const double most = c->sum + PORTFOLIO_NEGLIGIBLE * (double)c->rows;
   while (c->count > 1) {
-    double sum = INFINITY;
-    size_t place = 0;
-    for (size_t i = 0; i < c->count; i++) {
-      const size_t column = c->chosen[i], last = c->chosen[c->count - 1];
-      c->chosen[i] = last;
-      const double without = sum_of(c, c->chosen, c->count - 1);
-      c->chosen[i] = column;
-      if (without < sum) sum = without, place = i;
-    }
+    double sum;
+    const size_t place = least_needed(c, &sum);
     if (sum > most) break;
     c->count--;
     memmove(c->chosen + place, c->chosen + place + 1, (c->count - place) * sizeof *c->chosen);
@@ -252,11 +287,10 @@ static int choose_by_number(const void *a, const void *b) {
 }
 
 static int choose_run(struct chooser *c, cugen_error *err) {
-  double combinations = 1;
+  const double steps = combinations(c->columns, c->most) * (double)(c->rows * c->most);
   int status = CUGEN_OK;
   if (!c->most) return CUGEN_OK;
-  for (size_t i = 0; i < c->most; i++) combinations *= (double)(c->columns - i) / (double)(i + 1);
-  if (combinations * (double)(c->rows * c->most) <= most_exact)
+  if (steps <= most_exact)
     status = choose_exactly(c, err);
   else
     status = choose_often(c, err);
@@ -320,17 +354,22 @@ static void keep_kernels(struct chooser *variants, const struct portfolio_matrix
   if (variants->most > kept) variants->most = kept;
 }
 
+static int choose_kernels(struct chooser *variants, const struct portfolio_matrix *m, size_t most,
+                          cugen_error *err) {
+  struct chooser kernels;
+  int status = open_kernels(&kernels, m, variants, most, err);
+  if (!status) status = choose_run(&kernels, err);
+  if (!status) keep_kernels(variants, m, &kernels);
+  chooser_close(&kernels);
+  return status;
+}
+
 int portfolio_choose(const struct portfolio_matrix *m, const bool *rows, size_t most,
                      size_t *chosen, size_t *count, cugen_error *err) {
-  struct chooser c, kernels;
+  struct chooser c;
   int status = chooser_open(&c, m, rows, portfolio_most_variants(m, most), err);
   *count = 0;
-  if (!status && m->kernels) {
-    status = open_kernels(&kernels, m, &c, most, err);
-    if (!status) status = choose_run(&kernels, err);
-    if (!status) keep_kernels(&c, m, &kernels);
-    chooser_close(&kernels);
-  }
+  if (!status && m->kernels) status = choose_kernels(&c, m, most, err);
   if (!status) status = choose_run(&c, err);
   for (size_t i = 0; i < c.count && !status; i++) chosen[(*count)++] = c.variants[c.chosen[i]];
   if (*count) qsort(chosen, *count, sizeof *chosen, choose_by_number);

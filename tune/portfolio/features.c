@@ -51,7 +51,8 @@ static void add_multiples(struct list *list, const struct portfolio_matrix *m, c
 struct portfolio_feature *portfolio_features(const struct portfolio_matrix *m, size_t *count) {
   enum { PAIRS = PORTFOLIO_MOST_SIZES * (PORTFOLIO_MOST_SIZES - 1) / 2 };
   size_t sizes[PORTFOLIO_MOST_SIZES], differ = 0;
-  bool positive = true; /* all sizes that differ are at least 1, as ratios and divisors need */
+  /* All sizes that differ are at least 1, as ratios and divisors need. */
+  bool positive = true;
   struct list list = {.all = calloc(2 * PORTFOLIO_MOST_SIZES + 3 * PAIRS + 2, sizeof *list.all)};
   *count = 0;
   if (!list.all) return NULL;
@@ -89,21 +90,29 @@ static double power_in(int64_t size) {
   return power;
 }
 
+static double volume(const int64_t *sizes, size_t count) {
+  double product = 1;
+  for (size_t i = 0; i < count; i++) product *= (double)sizes[i];
+  return product;
+}
+
+static double least_power(uint64_t each, const int64_t *sizes, size_t count) {
+  double least = PORTFOLIO_MOST_POWER;
+  for (size_t i = 0; i < count && i < MOST_BITS; i++)
+    if (each >> i & 1) least = fmin(least, power_in(sizes[i]));
+  return least;
+}
+
 double portfolio_feature_of(const struct portfolio_feature *f, const int64_t *sizes, size_t count) {
-  double product = 1, least = PORTFOLIO_MOST_POWER;
   switch (f->kind) {
   case FEATURE_SIZE: return (double)sizes[f->a];
   case FEATURE_PRODUCT: return (double)sizes[f->a] * (double)sizes[f->b];
-  case FEATURE_VOLUME:
-    for (size_t i = 0; i < count; i++) product *= (double)sizes[i];
-    return product;
+  case FEATURE_VOLUME: return volume(sizes, count);
   case FEATURE_TILES: return tiles(sizes[f->a]) * tiles(sizes[f->b]);
   case FEATURE_RATIO: return (double)sizes[f->a] / (double)sizes[f->b];
   case FEATURE_MULTIPLES: break;
   }
-  for (size_t i = 0; i < count && i < MOST_BITS; i++)
-    if (f->each >> i & 1) least = fmin(least, power_in(sizes[i]));
-  return least;
+  return least_power(f->each, sizes, count);
 }
 
 /* ---- Thresholds ----------------------------------------------------------------------------- */
@@ -127,7 +136,8 @@ double portfolio_threshold(const struct portfolio_feature *f, double low, double
     return between && power <= 0x1p30 && power >= 0x1p-30 ? power : (double)NAN;
   if (!(fabs(low) < exact) || !(fabs(high) < exact)) return NAN;
   if (low >= 1 && between) return power;
-  double unit = 1; /* the largest possible power of ten */
+  /* Without a power of two, a multiple of the largest possible power of ten is chosen. */
+  double unit = 1;
   while (unit < 1e18 && !isnan(multiple_within(low, high, 10 * unit)) &&
          multiple_within(low, high, 10 * unit) != 0)
     unit *= 10;

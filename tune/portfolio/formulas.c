@@ -84,14 +84,19 @@ static int validate(const struct fitting *f, const bool *rows, size_t *honest, s
   return status;
 }
 
+/* Returns true if a size is named "least", which would change the meaning of "least" in a rule. */
+static bool has_size_least(const struct portfolio_matrix *m) {
+  for (size_t s = 0; s < m->sizes; s++)
+    if (strcmp(m->names[s], "least") == 0) return true;
+  return false;
+}
+
 int portfolio_formulas_fit(const struct portfolio_matrix *m, const bool *rows, const size_t *chosen,
                            size_t count, struct portfolio_formulas *out, cugen_error *err) {
   size_t problems = 0;
   *out = (struct portfolio_formulas){0};
   for (size_t p = 0; p < m->problems; p++) problems += !rows || rows[p];
-  if (problems < FEW || !m->sizes) return CUGEN_OK;
-  for (size_t s = 0; s < m->sizes; s++) /* such a name would change what a rule means by "least" */
-    if (strcmp(m->names[s], "least") == 0) return CUGEN_OK;
+  if (problems < FEW || !m->sizes || has_size_least(m)) return CUGEN_OK;
   out->of = calloc(count + 1, sizeof *out->of);
   out->least = calloc(m->problems + 1, sizeof *out->least);
   out->honest = calloc(m->problems + 1, sizeof *out->honest);

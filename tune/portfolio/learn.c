@@ -209,28 +209,54 @@ static void choose_doubts(struct validation *v) {
     v->trusts = with;
 }
 
+/* Marks the numbers of leaves that are nearly the best for problems left out; with few problems,
+   all numbers. */
+static void admit(const struct validation *v, bool *admitted) {
+  const double least = least_cost(v);
+  for (size_t leaves = 1; leaves <= v->leaves; leaves++)
+    admitted[leaves] =
+        v->m->problems < FEW || held_cost(v, leaves) <= least + slack * (double)v->m->problems;
+}
+
 /* ---- Learning from all problems ------------------------------------------------------------- */
 
-/* Returns the fewest admitted leaves that serve the problems nearly as well as any admitted number.
-   Admitted are the numbers of leaves that are nearly the best for problems left out; with few
-   problems, all numbers. */
+static double tuned_cost(const struct service *s, const struct portfolio_tree *tree, size_t leaves,
+                         bool doubts) {
+  double sum = 0;
+  for (size_t p = 0; p < s->m->problems; p++)
+    sum += portfolio_cost(loss_of(s, p, portfolio_tree_says(tree, leaves, s->m, p), doubts));
+  return sum;
+}
+
+/* Returns the fewest admitted leaves that serve the problems nearly as well as any admitted
+   number. */
 static size_t choose_leaves(const struct validation *v, const struct portfolio_tree *tree,
-                            const struct service *s) {
-  const size_t problems = v->m->problems;
-  const double least_held = least_cost(v);
+                            const struct service *service) {
+  bool admitted[MOST_LEAVES + 1] = {false};
   double costs[MOST_LEAVES + 1], least = INFINITY;
   size_t leaves = 1;
+  admit(v, admitted);
   for (size_t i = 1; i <= v->leaves; i++) {
-    const bool admitted =
-        problems < FEW || held_cost(v, i) <= least_held + slack * (double)problems;
-    costs[i] = admitted ? 0 : (double)INFINITY;
-    for (size_t p = 0; p < problems && admitted; p++)
-      costs[i] += portfolio_cost(loss_of(s, p, portfolio_tree_says(tree, i, v->m, p), v->doubts));
+    costs[i] = admitted[i] ? tuned_cost(service, tree, i, v->doubts) : (double)INFINITY;
     least = fmin(least, costs[i]);
   }
-  while (leaves < v->leaves && costs[leaves] > least + PORTFOLIO_NEGLIGIBLE * (double)problems)
+  while (leaves < v->leaves &&
+         costs[leaves] > least + PORTFOLIO_NEGLIGIBLE * (double)v->m->problems)
     leaves++;
   return leaves;
+}
+
+static int learn_make_room(const struct portfolio_matrix *m, size_t kernels,
+                           struct portfolio_learnt *out, cugen_error *err) {
+  const size_t most = portfolio_most_variants(m, kernels);
+  out->chosen = calloc(most + 1, sizeof *out->chosen);
+  out->given = calloc(m->problems + 1, sizeof *out->given);
+  out->tuned = calloc(m->problems + 1, sizeof *out->tuned);
+  out->held = calloc(m->problems + 1, sizeof *out->held);
+  out->times = calloc(most + 1, sizeof *out->times);
+  out->most = most;
+  return out->chosen && out->given && out->tuned && out->held && out->times ? CUGEN_OK
+                                                                            : error_memory(err);
 }
 
 /* Removes the variants that no leaf names and that serve no problem of the matrix. The remaining
@@ -306,24 +332,27 @@ static void except(const struct service *s, struct portfolio_learnt *out, struct
   }
 }
 
+/* Prints "select(M == 64 and N == 1000, 3, ", to be followed by the rule. */
+static void print_exceptions(const struct portfolio_matrix *m, const struct exceptions *e,
+                             const struct portfolio_learnt *learnt, struct text *out) {
+  for (size_t i = 0; i < e->count; i++) {
+    const char *between = i ? "" : "select(";
+    for (size_t s = 0; s < m->sizes; s++) {
+      text_addf(out, "%s%s == %" PRId64, between, m->names[s], portfolio_value(m, e->at[i], s));
+      between = " and ";
+    }
+    text_addf(out, ", %zu, ", learnt->given[e->at[i]]);
+  }
+}
+
 /* ---- The rule ------------------------------------------------------------------------------- */
 
-/* Prints the rule, which begins with the exceptions, such as "select(M == 64 and N == 1000, 3, ",
-   and the formulas. */
 static int print_rule(const struct portfolio_matrix *m, const struct portfolio_tree *tree,
                       const struct portfolio_formulas *formulas,
                       const struct exceptions *exceptions, struct portfolio_learnt *out,
                       cugen_error *err) {
   bool failed = false;
-  for (size_t i = 0; i < exceptions->count; i++) {
-    const size_t p = exceptions->at[i];
-    const char *between = i ? "" : "select(";
-    for (size_t s = 0; s < m->sizes; s++) {
-      text_addf(&out->rule, "%s%s == %" PRId64, between, m->names[s], portfolio_value(m, p, s));
-      between = " and ";
-    }
-    text_addf(&out->rule, ", %zu, ", out->given[p]);
-  }
+  print_exceptions(m, exceptions, out, &out->rule);
   portfolio_tree_print(tree, out->leaves, m, out->count, &out->rule);
   if (exceptions->count) text_add_char(&out->rule, ')');
   for (size_t i = 0; i < out->count && formulas->of; i++) {
@@ -400,16 +429,9 @@ static void learn_sum_losses(const struct validation *v, struct portfolio_learnt
 int portfolio_learn(const struct portfolio_matrix *m, size_t most, struct portfolio_learnt *out,
                     cugen_error *err) {
   struct validation v;
-  *out = (struct portfolio_learnt){.most = portfolio_most_variants(m, most)};
+  *out = (struct portfolio_learnt){0};
   int status = open_validation(&v, m, most, err);
-  out->chosen = calloc(out->most + 1, sizeof *out->chosen);
-  out->given = calloc(m->problems + 1, sizeof *out->given);
-  out->tuned = calloc(m->problems + 1, sizeof *out->tuned);
-  out->held = calloc(m->problems + 1, sizeof *out->held);
-  out->times = calloc(out->most + 1, sizeof *out->times);
-  if (!status && !(out->chosen && out->given && out->tuned && out->held && out->times))
-    status = error_memory(err);
-
+  if (!status) status = learn_make_room(m, most, out, err);
   if (!status && m->problems > 2) portfolio_deal(m->problems, v.folds, 1, v.fold);
   for (size_t fold = 0; fold < v.folds && m->problems > 2 && !status; fold++)
     status = run_fold(&v, fold, err);

@@ -125,18 +125,23 @@ static void try_feature(struct grower *g, struct leaf *leaf, const double *prior
   }
 }
 
+/* Computes by choice the mean cost of the problems in and around the leaf. Each cost counts at most
+   as PORTFOLIO_FAR_OFF. */
+static void average_near(const struct grower *g, const struct leaf *leaf, double *out) {
+  for (size_t c = 0; c < g->choices; c++) {
+    out[c] = weight_of_prior * leaf->prior[c];
+    for (size_t i = 0; i < leaf->count; i++)
+      out[c] += fmin(g->costs[g->order[leaf->first + i] * g->choices + c], PORTFOLIO_FAR_OFF);
+    out[c] /= (double)leaf->count + weight_of_prior;
+  }
+}
+
 /* Computes the leaf's cost and its best split, and returns its choice. inner: receives the prior
-   for the parts of the leaf: by choice, the mean cost of the problems in and around the leaf, where
-   each cost counts at most as PORTFOLIO_FAR_OFF. */
+   for the parts of the leaf. */
 static size_t measure_leaf(struct grower *g, struct leaf *leaf, double *inner) {
   sum_costs(g, leaf, g->after);
   const size_t choice = best_choice(g->after, leaf->prior, g->choices);
-  for (size_t c = 0; c < g->choices; c++) {
-    inner[c] = weight_of_prior * leaf->prior[c];
-    for (size_t i = 0; i < leaf->count; i++)
-      inner[c] += fmin(g->costs[g->order[leaf->first + i] * g->choices + c], PORTFOLIO_FAR_OFF);
-    inner[c] /= (double)leaf->count + weight_of_prior;
-  }
+  average_near(g, leaf, inner);
   leaf->cost = g->after[choice];
   leaf->gain = 0;
   for (size_t f = 0; f < g->tree->feature_count && leaf->depth < MOST_DEPTH; f++)
@@ -318,6 +323,7 @@ size_t portfolio_tree_says(const struct portfolio_tree *tree, size_t leaves,
 }
 
 void portfolio_tree_choices(const struct portfolio_tree *tree, size_t leaves, bool *used) {
+  /* The first 2 * leaves - 1 nodes are the tree of that many leaves. */
   for (size_t node = 0; node < tree->count && node < 2 * leaves - 1; node++)
     if (is_leaf(tree, leaves, node)) used[tree->nodes[node].choice] = true;
 }

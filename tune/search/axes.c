@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+
 struct axis_values { /* The values of one axis. */
   const char *name;
   struct value *values; /* in order, without duplicates */
@@ -67,10 +68,33 @@ static bool axes_add_value(struct axis_values *axis, struct value value) {
   return true;
 }
 
+static struct axis_values *axis_named(struct axes *a, const char *name) {
+  size_t i = a->first;
+  while (i < a->count && strcmp(a->all[i].name, name) != 0) i++;
+  if (i < a->count) return &a->all[i];
+  a->all[a->count] = (struct axis_values){.name = name};
+  return &a->all[a->count++];
+}
+
+static bool set_numbers(struct axis_values *axis) {
+  for (size_t i = 0; i < axis->count; i++)
+    if (!axes_is_number(axis->values[i])) return true;
+  axis->numbers = calloc(axis->count + 1, sizeof *axis->numbers);
+  for (size_t i = 0; i < axis->count && axis->numbers; i++)
+    axis->numbers[i] = axes_number(axis->values[i]);
+  return axis->numbers;
+}
+
 /* ---- Opening -------------------------------------------------------------------------------- */
 
 static const struct config_implementation *implementation(const struct axes *a, size_t i) {
   return a->implementations[i].implementation;
+}
+
+static size_t most_axes(const struct axes *a) {
+  size_t most = 1;
+  for (size_t i = 0; i < a->implementation_count; i++) most += implementation(a, i)->tunable_count;
+  return most;
 }
 
 static bool axes_collect(struct axes *a) {
@@ -78,11 +102,9 @@ static bool axes_collect(struct axes *a) {
   for (size_t i = 0; i < a->implementation_count; i++)
     for (size_t t = 0; t < implementation(a, i)->tunable_count; t++) {
       const struct config_tunable *tunable = &implementation(a, i)->tunables[t];
-      size_t at = a->first;
-      while (at < a->count && strcmp(a->all[at].name, tunable->name) != 0) at++;
-      if (at == a->count) a->all[a->count++] = (struct axis_values){.name = tunable->name};
+      struct axis_values *axis = axis_named(a, tunable->name);
       for (size_t v = 0; v < tunable->value_count; v++)
-        if (!axes_add_value(&a->all[at], tunable->values[v])) return false;
+        if (!axes_add_value(axis, tunable->values[v])) return false;
     }
   return true;
 }
@@ -115,15 +137,8 @@ static bool map_all(struct axes *a) {
 static bool fill_axes(struct axes *a) {
   if (a->first) a->axes[0].count = a->implementation_count;
   for (size_t i = a->first; i < a->count; i++) {
-    struct axis_values *axis = &a->all[i];
-    size_t numbers = 0;
-    while (numbers < axis->count && axes_is_number(axis->values[numbers])) numbers++;
-    if (numbers == axis->count) {
-      axis->numbers = calloc(axis->count + 1, sizeof *axis->numbers);
-      if (!axis->numbers) return false;
-      for (size_t v = 0; v < axis->count; v++) axis->numbers[v] = axes_number(axis->values[v]);
-    }
-    a->axes[i] = (struct strategy_axis){.count = axis->count, .values = axis->numbers};
+    if (!set_numbers(&a->all[i])) return false;
+    a->axes[i] = (struct strategy_axis){.count = a->all[i].count, .values = a->all[i].numbers};
   }
   return true;
 }
@@ -134,31 +149,36 @@ static bool fits(const struct axes *a) {
   return fit;
 }
 
+static bool axes_open_all(struct axes *a) {
+  size_t most = most_axes(a);
+  a->all = calloc(most, sizeof *a->all);
+  a->axes = calloc(most, sizeof *a->axes);
+  a->own = calloc(a->implementation_count + 1, sizeof *a->own);
+  if (!a->all || !a->axes || !a->own || !axes_collect(a)) return false;
+  return !fits(a) || (map_all(a) && fill_axes(a));
+}
+
 struct axes *axes_open(const struct space *space) {
   struct axes *a = calloc(1, sizeof *a);
   if (!a) return NULL;
   a->space = space;
   a->implementations = space_implementations(space, &a->implementation_count);
-  size_t most = 1;
-  for (size_t i = 0; i < a->implementation_count; i++) most += implementation(a, i)->tunable_count;
-  a->all = calloc(most, sizeof *a->all);
-  a->axes = calloc(most, sizeof *a->axes);
-  a->own = calloc(a->implementation_count + 1, sizeof *a->own);
-  if (a->all && a->axes && a->own && axes_collect(a) && (!fits(a) || (map_all(a) && fill_axes(a))))
-    return a;
+  if (axes_open_all(a)) return a;
   axes_close(a);
   return NULL;
 }
 
+static void close_own(const struct axes *a, size_t i) {
+  for (size_t t = 0; a->own[i] && t < implementation(a, i)->tunable_count; t++) {
+    free(a->own[i][t].positions);
+    free(a->own[i][t].places);
+  }
+  free(a->own[i]);
+}
+
 void axes_close(struct axes *a) {
   if (!a) return;
-  for (size_t i = 0; i < a->implementation_count && a->own; i++) {
-    for (size_t t = 0; a->own[i] && t < implementation(a, i)->tunable_count; t++) {
-      free(a->own[i][t].positions);
-      free(a->own[i][t].places);
-    }
-    free(a->own[i]);
-  }
+  for (size_t i = 0; i < a->implementation_count && a->own; i++) close_own(a, i);
   for (size_t i = 0; i < a->count && a->all; i++) {
     free(a->all[i].values);
     free(a->all[i].numbers);

@@ -127,6 +127,12 @@ static void learn_costs(const struct gauss *g, struct member *m) {
   for (size_t c = 0; c <= g->columns; c++) m->evidence -= 0.1 * m->exponents[c] * m->exponents[c];
 }
 
+static void learn_others(const struct gauss *g, struct member *m) {
+  for (size_t i = g->right; i < g->count; i++) add_row(g, m, i);
+  solve(m, g->prices, g->known, m->prices);
+  solve(m, g->rights, g->known, m->rights);
+}
+
 /* ---- Learning and predicting ---------------------------------------------------------------- */
 
 static void improve(struct gauss *g, struct member **m) {
@@ -172,10 +178,7 @@ void gauss_learn(struct gauss *g, const float *x, const double *cost, const doub
   for (size_t i = 0; i < MEMBERS; i++) {
     learn_costs(g, g->members[i]);
     for (size_t n = 0; n < DRAWS; n++) improve(g, &g->members[i]);
-    struct member *m = g->members[i];
-    for (size_t r = right; r < count; r++) add_row(g, m, r);
-    solve(m, g->prices, known, m->prices);
-    solve(m, g->rights, known, m->rights);
+    learn_others(g, g->members[i]);
   }
 }
 

@@ -53,19 +53,22 @@ static void local_report(struct strategy *strategy, uint64_t index, double cost,
   s->leader_count++;
 }
 
-/* Computes the neighbours of a leader and shuffles them; without memory the leader has none. */
-static void look_around(struct local *s, struct leader *leader) {
-  const struct strategy_space *space = &s->strategy.space;
-  leader->around = malloc((space->max_neighbours + 1) * sizeof *leader->around);
-  if (!leader->around) return;
-  leader->count = space->neighbours(space->context, leader->index, leader->around);
-  uint64_t state = space->seed + leader->index;
-  for (size_t i = leader->count; i > 1; i--) {
+static void local_shuffle(uint64_t *values, size_t count, uint64_t state) {
+  for (size_t i = count; i > 1; i--) {
     size_t other = (size_t)(random_next(&state) % i);
-    uint64_t kept = leader->around[i - 1];
-    leader->around[i - 1] = leader->around[other];
-    leader->around[other] = kept;
+    uint64_t kept = values[i - 1];
+    values[i - 1] = values[other];
+    values[other] = kept;
   }
+}
+
+/* Computes the neighbours of a leader; without memory the leader has none. */
+static void look_around(struct local *s, struct leader *leader) {
+  leader->around = malloc((s->strategy.space.max_neighbours + 1) * sizeof *leader->around);
+  if (!leader->around) return;
+  leader->count =
+      s->strategy.space.neighbours(s->strategy.space.context, leader->index, leader->around);
+  local_shuffle(leader->around, leader->count, s->strategy.space.seed + leader->index);
 }
 
 static bool near_next(struct local *s, uint64_t *index) {

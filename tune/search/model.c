@@ -96,20 +96,24 @@ static float scaled(const struct strategy_axis *axis, size_t at) {
   return (float)((axis->values[at] - least) / (most - least));
 }
 
-static bool fill_column(const struct strategy_axis *axis, struct column *out) {
-  out->values = calloc(axis->count + 1, sizeof *out->values);
-  if (!out->values) return false;
-  for (size_t i = 0; i < axis->count; i++) out->values[i] = scaled(axis, i);
-  if (!wants_odd(axis)) return true;
-  /* The logarithms of odd parts are scaled from 0 to 1 like the values, because distances add up
-     the columns. */
-  float *odd = out->odd = calloc(axis->count + 1, sizeof *odd), most = 0;
+/* Makes a column of the logarithms of odd parts, scaled from 0 to 1 like the values, because
+   distances add up the columns. */
+static float *odd_column(const struct strategy_axis *axis) {
+  float *odd = calloc(axis->count + 1, sizeof *odd), most = 0;
   for (size_t i = 0; i < axis->count && odd; i++) {
     odd[i] = (float)search_logarithm(odd_part(axis->values[i]));
     most = odd[i] > most ? odd[i] : most;
   }
   for (size_t i = 0; i < axis->count && odd; i++) odd[i] /= most;
   return odd;
+}
+
+static bool fill_column(const struct strategy_axis *axis, struct column *out) {
+  out->values = calloc(axis->count + 1, sizeof *out->values);
+  if (!out->values) return false;
+  for (size_t i = 0; i < axis->count; i++) out->values[i] = scaled(axis, i);
+  if (!wants_odd(axis)) return true;
+  return (out->odd = odd_column(axis));
 }
 
 static void model_fill_row(const struct model *m, uint64_t index, float *row) {
@@ -257,43 +261,55 @@ static size_t choose_learnt(const struct model *m, uint32_t *rows, size_t *right
   return count;
 }
 
+static void model_relearn(struct model *m) {
+  uint32_t rows[GAUSS_MOST];
+  size_t right, known;
+  if (m->known < RESULTS || m->right < 2) return;
+  size_t count = known = choose_learnt(m, rows, &right);
+  for (size_t i = m->rows; i-- > 0 && count < GAUSS_MOST;)
+    if (m->state[i] == EXPECTED) rows[count++] = (uint32_t)i;
+  gauss_learn(m->gauss, m->x, m->cost, m->price, rows, right, known, count);
+  m->ready = true;
+}
+
 void model_expect(struct model *m, uint64_t index) {
   size_t row;
   if (model_add_row(m, index, &row) && m->ready)
     gauss_expect(m->gauss, m->x + row * m->column_count);
 }
 
-void model_learn(struct model *m, uint64_t index, double cost, double seconds) {
-  const bool right = isfinite(cost) && cost > 0;
-  size_t row;
-  bool expected = model_find_row(m, index, &row);
-  if (!expected && !model_add_row(m, index, &row)) return;
-  if (m->state[row] == FAILED && right) { /* the row leaves the order, and is awaited again */
-    size_t at = --m->known;
-    while (m->order[at] != row) at--;
-    memmove(&m->order[at], &m->order[at + 1], (m->known - at) * sizeof *m->order);
-    m->state[row] = EXPECTED;
-  }
-  if (m->state[row] != EXPECTED) return;
+static void set_order(struct model *m, size_t row) {
+  size_t at = m->known++;
+  for (; at > 0 && m->cost[m->order[at - 1]] > m->cost[row]; at--) m->order[at] = m->order[at - 1];
+  m->order[at] = (uint32_t)row;
+}
 
+static void set_result(struct model *m, size_t row, double cost, double seconds) {
+  bool right = isfinite(cost) && cost > 0;
   m->idle++;
   m->state[row] = right ? RIGHT : FAILED;
   m->cost[row] = right ? search_logarithm(cost) : (double)INFINITY;
   m->price[row] = seconds > 0 ? search_logarithm(seconds) : 0;
   m->right += right;
-  size_t at = m->known++;
-  for (; at > 0 && m->cost[m->order[at - 1]] > m->cost[row]; at--) m->order[at] = m->order[at - 1];
-  m->order[at] = (uint32_t)row;
+  set_order(m, row);
   m->best = fmin(m->best, m->cost[row]);
   if (m->best < m->mark - clearly) m->mark = m->best, m->idle = 0;
+}
 
-  if (m->broken || m->known < RESULTS || m->right < 2) return;
-  uint32_t rows[GAUSS_MOST];
-  size_t learnt_right;
-  const size_t known = choose_learnt(m, rows, &learnt_right);
-  size_t count = known;
-  for (size_t i = m->rows; i-- > 0 && count < GAUSS_MOST;)
-    if (m->state[i] == EXPECTED) rows[count++] = (uint32_t)i;
-  gauss_learn(m->gauss, m->x, m->cost, m->price, rows, learnt_right, known, count);
-  m->ready = true;
+/* Takes a failed row out of the order, so that its result is awaited again. */
+static void take_failure_back(struct model *m, size_t row) {
+  size_t at = --m->known;
+  while (m->order[at] != row) at--;
+  memmove(&m->order[at], &m->order[at + 1], (m->known - at) * sizeof *m->order);
+  m->state[row] = EXPECTED;
+}
+
+void model_learn(struct model *m, uint64_t index, double cost, double seconds) {
+  size_t row;
+  bool expected = model_find_row(m, index, &row);
+  if (!expected && !model_add_row(m, index, &row)) return;
+  if (m->state[row] == FAILED && isfinite(cost) && cost > 0) take_failure_back(m, row);
+  if (m->state[row] != EXPECTED) return;
+  set_result(m, row, cost, seconds);
+  if (!m->broken) model_relearn(m);
 }

@@ -64,6 +64,20 @@ void search_close(struct strategy *s) {
   free(s);
 }
 
+/* The first variant of each implementation comes before a strategy's own choices, so that a large
+   implementation cannot hide the small ones from a short budget. */
+static void add_firsts(struct strategy *s) {
+  for (size_t i = 0; i < STRATEGY_SOURCES; i++)
+    s->sources[i].best = s->sources[i].others = (double)INFINITY;
+  for (size_t i = 0; i < s->space.prior_count; i++)
+    if (s->space.priors[i].source < STRATEGY_SOURCES)
+      s->priors[s->prior_count++] = s->space.priors[i];
+  for (size_t i = 0; i < s->space.first_count; i++)
+    s->firsts[s->first_count++] = s->space.firsts[i];
+  s->known_count = s->first_count;
+  for (size_t i = 0; i < s->span_count; i++) s->firsts[s->first_count++] = s->spans[i].first;
+}
+
 struct strategy *search_open(const struct strategy_space *space, size_t bytes) {
   struct strategy *s = calloc(1, bytes);
   if (!s) return NULL;
@@ -80,15 +94,7 @@ struct strategy *search_open(const struct strategy_space *space, size_t bytes) {
     search_close(s);
     return NULL;
   }
-  for (size_t i = 0; i < STRATEGY_SOURCES; i++)
-    s->sources[i].best = s->sources[i].others = (double)INFINITY;
-  for (size_t i = 0; i < space->prior_count; i++)
-    if (space->priors[i].source < STRATEGY_SOURCES) s->priors[s->prior_count++] = space->priors[i];
-  for (size_t i = 0; i < space->first_count; i++) s->firsts[s->first_count++] = space->firsts[i];
-  s->known_count = s->first_count;
-  /* The first variant of each implementation comes before a strategy's own choices, so that a large
-     implementation cannot hide the small ones from a short budget. */
-  for (size_t i = 0; i < s->span_count; i++) s->firsts[s->first_count++] = s->spans[i].first;
+  add_firsts(s);
   while (s->half_bits < 32 && (UINT64_C(1) << (2 * s->half_bits)) < s->total) s->half_bits++;
   return s;
 }

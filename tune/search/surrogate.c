@@ -104,6 +104,15 @@ static void consider_children(struct surrogate *s, struct candidate *best) {
   }
 }
 
+static void climb(struct surrogate *s, struct candidate *best) {
+  bool higher = isfinite(best->score);
+  for (int step = 0; step < CLIMB && higher; step++) {
+    uint64_t from = best->index;
+    consider_around(s, from, best);
+    higher = best->index != from;
+  }
+}
+
 static bool model_next(struct surrogate *s, bool elsewhere, uint64_t *index) {
   struct candidate best = {0, -INFINITY, elsewhere};
   for (int i = 0; i < RANDOM; i++)
@@ -113,12 +122,7 @@ static bool model_next(struct surrogate *s, bool elsewhere, uint64_t *index) {
     for (size_t i = 0; i < LEADERS && i < s->population.count; i++)
       consider_around(s, s->population.members[i].index, &best);
     consider_children(s, &best);
-    bool higher = isfinite(best.score);
-    for (int step = 0; step < CLIMB && higher; step++) {
-      const uint64_t from = best.index;
-      consider_around(s, from, &best);
-      higher = best.index != from;
-    }
+    climb(s, &best);
   }
   *index = best.index;
   return isfinite(best.score) && search_give(&s->strategy, best.index);

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
 enum {
   ENOUGH = 16,
   SAMPLES = 4096 /* variants of an implementation that are sampled to see which values occur */
@@ -23,6 +24,25 @@ static const char *first_diagnostic(const char *log, size_t *length) {
   for (colon = line; (colon = memchr(colon, ':', (size_t)(error - colon))); colon++)
     if (isdigit((unsigned char)colon[1])) return line;
   return NULL;
+}
+
+static bool is_about_values(const char *line, size_t length) {
+  static const char *const words[] = {"static assertion", "static_assert", "#error"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (memmem(line, length, words[i], strlen(words[i]))) return true;
+  return false;
+}
+
+/* Returns true if the compile failed with the diagnostic of the first record, or is the first, and
+   the diagnostic is not about values. */
+static bool is_alike(struct alike *alike, const struct cache_record *record) {
+  size_t length;
+  const char *line =
+      record->outcome == CUGEN_OUTCOME_COMPILE ? first_diagnostic(record->reason, &length) : NULL;
+  if (!line || is_about_values(line, length)) return false;
+  if (!alike->diagnostic) alike->diagnostic = strndup(line, length);
+  return alike->diagnostic && strlen(alike->diagnostic) == length &&
+         memcmp(alike->diagnostic, line, length) == 0;
 }
 
 /* Marks the variant's value on each axis by the bit of its position modulo 64. */
@@ -49,17 +69,9 @@ static void mark_space(const struct tuner_run *run, const struct axes *axes, uin
 
 void alike_note(struct alike *alike, const struct axes *axes, uint64_t index,
                 const struct cache_record *record) {
-  static const char *const about_values[] = {"static assertion", "static_assert", "#error"};
   if (alike->other) return;
+  alike->other = !is_alike(alike, record);
   alike->count++;
-  size_t length;
-  const char *line =
-      record->outcome == CUGEN_OUTCOME_COMPILE ? first_diagnostic(record->reason, &length) : NULL;
-  for (size_t i = 0; i < sizeof about_values / sizeof *about_values && line; i++)
-    if (memmem(line, length, about_values[i], strlen(about_values[i]))) line = NULL;
-  if (line && !alike->diagnostic) alike->diagnostic = strndup(line, length);
-  alike->other = !line || !alike->diagnostic || strlen(alike->diagnostic) != length ||
-                 memcmp(alike->diagnostic, line, length) != 0;
   if (!alike->other) mark_values(axes, index, alike->seen);
 }
 

@@ -118,6 +118,18 @@ static void free_rounds(struct leader *leader) {
   for (size_t i = 0; i < RACE_ROUNDS; i++) cache_record_free(&leader->rounds[i]);
 }
 
+/* Stores the round of median time as the entrant's record. The record keeps the compile time of the
+   earlier record, and its measure time includes that of the earlier record and of all rounds. */
+static int store_leader(struct run_records *records, const struct race_runner *runner,
+                        struct leader *leader, struct entrant *entrant, cugen_error *err) {
+  struct cache_record *record = median_round(runner, leader);
+  if (leader->failed) entrant->cost = (double)INFINITY;
+  if (!record) return CUGEN_OK;
+  entrant->cost = run_cost(records->run, record);
+  record->measure_seconds = leader->seconds;
+  return run_records_store_again(records, entrant->record, record, leader->candidate, err);
+}
+
 /* Counts the variants, other than the leader, that were not found to be slower than the leader, and
    finds the largest relative difference between their mean times and the leader's. */
 static void count_ties(cugen_tune_result *result, const struct race *race) {
@@ -146,18 +158,8 @@ static int run_race(struct run_records *records, struct entrant *const *entrants
     if (leaders[i].candidate) candidate_finish(&records->run->bench, leaders[i].candidate);
   if (!status) status = run_rounds(records->run, &race, leaders, until, err);
   if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK; /* the rounds that are complete count */
-
-  /* The round of median time becomes the leader's record. The record keeps the compile time of the
-     earlier one, and its measure time includes that of the earlier one and of all rounds. */
-  for (size_t i = 0; i < count && !status; i++) {
-    struct cache_record *record = median_round(&race.runners[i], &leaders[i]);
-    if (leaders[i].failed) entrants[i]->cost = (double)INFINITY;
-    if (!record) continue;
-    entrants[i]->cost = run_cost(records->run, record);
-    record->measure_seconds = leaders[i].seconds;
-    status =
-        run_records_store_again(records, entrants[i]->record, record, leaders[i].candidate, err);
-  }
+  for (size_t i = 0; i < count && !status; i++)
+    status = store_leader(records, &race.runners[i], &leaders[i], entrants[i], err);
   if (!status) count_ties(records->run->result, &race);
   for (size_t i = 0; leaders && i < count; i++) {
     free_rounds(&leaders[i]);
@@ -260,6 +262,12 @@ double leaders_reserved(const struct tuner_run *run) {
   return races ? fmin(run->budget * 0.1, most_of_race(run)) : 0;
 }
 
+static void add_entrant(const struct tuner_run *run, const struct cache_record *record,
+                        struct entrant *all, size_t *count) {
+  if (run_accepts(run, record) && run_knows_cost(run, record))
+    all[(*count)++] = (struct entrant){.record = record, .cost = run_cost(run, record)};
+}
+
 /* Lists all right variants whose cost is known, also those of earlier runs, in no order. */
 static int list_entrants(const struct run_records *records, struct entrant **out, size_t *count,
                          cugen_error *err) {
@@ -267,14 +275,10 @@ static int list_entrants(const struct run_records *records, struct entrant **out
   *count = 0;
   *out = calloc(records->count + records->known_count + 1, sizeof **out);
   if (!*out) return error_memory(err);
-  for (size_t i = 0; i < records->count + records->known_count; i++) {
-    const bool known = i >= records->count;
-    const struct cache_record *record =
-        known ? &records->known[i - records->count] : &records->own[i];
-    if (known && run_records_has(records, record->variant)) continue;
-    if (run_accepts(run, record) && run_knows_cost(run, record))
-      (*out)[(*count)++] = (struct entrant){.record = record, .cost = run_cost(run, record)};
-  }
+  for (size_t i = 0; i < records->count; i++) add_entrant(run, &records->own[i], *out, count);
+  for (size_t i = 0; i < records->known_count; i++)
+    if (!run_records_has(records, records->known[i].variant))
+      add_entrant(run, &records->known[i], *out, count);
   return CUGEN_OK;
 }
 

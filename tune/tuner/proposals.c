@@ -104,15 +104,19 @@ void proposals_close(struct proposals *p) {
 
 /* ---- What results show ---------------------------------------------------------------------- */
 
-void proposals_tell(struct proposals *p, uint64_t index, const struct cache_record *record) {
+static bool is_library(const struct tuner_run *run, uint64_t index) {
   size_t count;
-  const struct space_implementation *all = space_implementations(p->run->target->space, &count);
-  const size_t i = run_implementation(p->run, index);
+  const struct space_implementation *all = space_implementations(run->target->space, &count);
+  const size_t i = run_implementation(run, index);
+  return i < count && all[i].implementation->library;
+}
+
+void proposals_tell(struct proposals *p, uint64_t index, const struct cache_record *record) {
   alike_note(&p->alike, p->axes, index, record);
   best_note(&p->best, p->run, index, record);
   /* The strategy does not hear how fast libraries' kernels are, because it would then drop its
      priors, which are about templates. */
-  if (i < count && all[i].implementation->library) return;
+  if (is_library(p->run, index)) return;
   p->ops->report(p->strategy, index,
                  run_accepts(p->run, record) ? run_search_cost(p->run, record) : (double)INFINITY,
                  record->compile_seconds + record->measure_seconds);

@@ -168,6 +168,18 @@ int run_records_store_held(struct run_records *r, cugen_error *err) {
   return status;
 }
 
+/* Returns the index in the space of the variant with this number among those that the options ask
+   for, which must be more than `number`. */
+static uint64_t index_of_wanted(const struct tuner_run *run, uint64_t number) {
+  size_t count;
+  const struct space_implementation *one = space_implementations(run->target->space, &count);
+  while (!run_wants(run, one) || number >= one->valid) {
+    if (run_wants(run, one)) number -= one->valid;
+    one++;
+  }
+  return one->first + number;
+}
+
 /* Sets *everywhere to whether every variant that the options ask for is faulty. Of more than
    SAMPLES variants, SAMPLES are tested. Nothing is compiled or run. */
 static int test_fault(struct tuner_run *run, bool *everywhere, cugen_error *err) {
@@ -182,11 +194,8 @@ static int test_fault(struct tuner_run *run, bool *everywhere, cugen_error *err)
   *everywhere = true;
   for (uint64_t k = 0; k < samples && *everywhere && !status; k++) {
     struct candidate *c;
-    uint64_t number = run_sample(variants, samples, k);
-    size_t i = 0;
-    for (; !run_wants(run, &all[i]) || number >= all[i].valid; i++)
-      if (run_wants(run, &all[i])) number -= all[i].valid;
-    status = candidate_open(&run->bench, all[i].first + number, &c, err);
+    const uint64_t index = index_of_wanted(run, run_sample(variants, samples, k));
+    status = candidate_open(&run->bench, index, &c, err);
     *everywhere = !status && c->faulty;
     candidate_close(&run->bench, c);
   }

@@ -70,6 +70,13 @@ static int ask_claims(const struct sharing *s, struct cache_claim *claims, size_
   return cache_claim(target->cache, &target->key, &terms, claims, count, err);
 }
 
+static int sharing_wait_for(struct sharing *s, const struct candidate *c, cugen_error *err) {
+  const struct sharing_waiting one = {c->index, strdup(c->real.variant), c->real.hash, 0};
+  if (one.variant && ARRAY_ADD(s->waiting, s->count, one)) return CUGEN_OK;
+  free(one.variant);
+  return error_memory(err);
+}
+
 /* Handles the answer to a candidate's claim: the candidate begins, its record is used, or it
    waits. */
 static int sharing_settle(struct sharing *s, struct candidate *c, enum cache_claim_state state,
@@ -77,16 +84,8 @@ static int sharing_settle(struct sharing *s, struct candidate *c, enum cache_cla
   if (state == CACHE_CLAIM_GRANTED) return queue_begin(s->queue, s->proposals, c, err);
   const struct cache_record *known =
       state == CACHE_CLAIM_RECORDED ? run_records_find(s->records, &c->real) : NULL;
-  int status = CUGEN_OK;
-  if (known) {
-    proposals_meet(s->proposals, c->index, known);
-  } else {
-    const struct sharing_waiting one = {c->index, strdup(c->real.variant), c->real.hash, 0};
-    if (!one.variant || !ARRAY_ADD(s->waiting, s->count, one)) {
-      free(one.variant);
-      status = error_memory(err);
-    }
-  }
+  int status = known ? CUGEN_OK : sharing_wait_for(s, c, err);
+  if (known) proposals_meet(s->proposals, c->index, known);
   candidate_close(&s->run->bench, c);
   return status;
 }
@@ -208,8 +207,23 @@ static int take_news(struct sharing *s, cugen_error *err) {
 
 /* ---- Waiting variants, when the strategy has no others -------------------------------------- */
 
+/* Handles the answer to a waiting variant's claim. A variant whose record cannot be used here, such
+   as a record made with a shorter time limit, is left to another tuner. */
+static int sharing_take_answer(struct sharing *s, size_t at, enum cache_claim_state state,
+                               cugen_error *err) {
+  /* After so many refusals news of the record should have come. */
+  enum { ENOUGH = 20 };
+  struct candidate *c = NULL;
+  int status = state == CACHE_CLAIM_GRANTED
+                   ? candidate_open(&s->run->bench, s->waiting[at].index, &c, err)
+                   : CUGEN_OK;
+  if (c || (state == CACHE_CLAIM_RECORDED && ++s->waiting[at].recorded == ENOUGH))
+    sharing_forget(s, at);
+  return c ? queue_begin(s->queue, s->proposals, c, err) : status;
+}
+
 static int claim_again(struct sharing *s, cugen_error *err) {
-  enum { MOST = 64, ENOUGH = 20 /* after so many refusals news of the record should have come */ };
+  enum { MOST = 64 };
   struct cache_claim claims[MOST];
   const size_t room = sharing_room(s);
   size_t count = 0;
@@ -218,17 +232,9 @@ static int claim_again(struct sharing *s, cugen_error *err) {
                                          CACHE_CLAIM_TAKEN};
   if (!count) return CUGEN_OK;
   int status = ask_claims(s, claims, count, 0, err);
-  /* From the last one on, because begun variants leave the list. */
-  for (size_t i = count; i-- > 0 && !status;) {
-    struct candidate *c = NULL;
-    if (claims[i].state == CACHE_CLAIM_GRANTED)
-      status = candidate_open(&s->run->bench, s->waiting[i].index, &c, err);
-    /* A variant whose record cannot be used here, such as a record made with a shorter time limit,
-       is left to another tuner. */
-    if (c || (claims[i].state == CACHE_CLAIM_RECORDED && ++s->waiting[i].recorded == ENOUGH))
-      sharing_forget(s, i);
-    if (c) status = queue_begin(s->queue, s->proposals, c, err);
-  }
+  /* From the last claim on, because begun variants leave the list. */
+  for (size_t i = count; i > 0 && !status; i--)
+    status = sharing_take_answer(s, i - 1, claims[i - 1].state, err);
   if (!status && s->count > count) { /* rotate, so that others are claimed next time */
     struct sharing_waiting first = s->waiting[0];
     memmove(&s->waiting[0], &s->waiting[1], (s->count - 1) * sizeof *s->waiting);

@@ -145,6 +145,16 @@ static int workers_judge(struct workers *w, struct slot *slot, struct turn *turn
   return status ? workers_drop(w, turn, status) : workers_finish(w, turn, err);
 }
 
+/* Handles an error of the worker, which gave no result. */
+static int judge_error(struct workers *w, struct slot *slot, struct turn *turn, int status,
+                       cugen_error *err) {
+  if (!slots_blame_device(&w->slots, err)) return workers_drop(w, turn, status);
+  const cugen_error why = *err;
+  cache_record_free(&turn->record);
+  queue_put_back(w->slots.queue, turn->candidate);
+  return slots_lose(&w->slots, slot, &why, err);
+}
+
 /* Takes a result. After a right result, the worker begins a ready candidate at once, before the
    result is stored and reported to the strategy. */
 static int take_result(struct workers *w, size_t worker, bool more, bool *advanced,
@@ -165,16 +175,8 @@ static int take_result(struct workers *w, size_t worker, bool more, bool *advanc
   struct candidate *next = goes_on ? slots_take_ready(&w->slots, &w->proposals->best, slot) : NULL;
   slot->turn.candidate = NULL;
   int began = next ? workers_begin(w, slot, next, advanced, &refused) : CUGEN_OK;
-  if (!status || failed) {
-    status = workers_judge(w, slot, &ended, failed, err);
-  } else if (!slots_blame_device(&w->slots, err)) {
-    workers_drop(w, &ended, status);
-  } else {
-    const cugen_error why = *err;
-    cache_record_free(&ended.record);
-    queue_put_back(w->slots.queue, ended.candidate);
-    status = slots_lose(&w->slots, slot, &why, err);
-  }
+  status = !status || failed ? workers_judge(w, slot, &ended, failed, err)
+                             : judge_error(w, slot, &ended, status, err);
   if (!status && began) status = error_copy(err, &refused);
   return status || !broken || slot->lost ? status : error_copy(err, &unusable);
 }

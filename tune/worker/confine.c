@@ -41,6 +41,15 @@ void confinement_close(struct confinement *c) {
   c->files = -1;
 }
 
+/* Returns how many bytes this process has mapped; 0: not known. */
+static rlim_t mapped_bytes(void) {
+  unsigned long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "re");
+  if (file && fscanf(file, "%lu", &pages) != 1) pages = 0;
+  if (file) fclose(file);
+  return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
 static void limit(__rlimit_resource_t which, rlim_t most) {
   const struct rlimit wanted = {most, most};
   struct rlimit now;
@@ -48,18 +57,14 @@ static void limit(__rlimit_resource_t which, rlim_t most) {
 }
 
 void confine_loading(struct confinement *c, bool spreads) {
-  unsigned long mapped = 0; /* pages that this process has mapped; 0: not known */
-  FILE *file = SANITIZED ? NULL : fopen("/proc/self/statm", "re");
-  if (file && fscanf(file, "%lu", &mapped) != 1) mapped = 0;
-  if (file) fclose(file);
+  const rlim_t mapped = SANITIZED ? 0 : mapped_bytes();
   c->fork = 0;
   if (spreads && getrandom(&c->fork, sizeof c->fork, GRND_NONBLOCK) != (ssize_t)sizeof c->fork)
     c->fork = 0;
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, MOST_FILES);
   if (mapped) /* the current mappings and half of the machine's RAM */
-    limit(RLIMIT_AS,
-          ((rlim_t)mapped + (rlim_t)sysconf(_SC_PHYS_PAGES) / 2) * (rlim_t)sysconf(_SC_PAGESIZE));
+    limit(RLIMIT_AS, mapped + (rlim_t)sysconf(_SC_PHYS_PAGES) / 2 * (rlim_t)sysconf(_SC_PAGESIZE));
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   jail_enter(c->files);
   confinement_close(c); /* closes the confinement in this process only */

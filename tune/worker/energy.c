@@ -48,14 +48,19 @@ struct step {
   double joules, seconds, runs;
 };
 
+static int warm_up(struct load *load, double *joules, cugen_error *err) {
+  const double begin = clock_seconds();
+  int status = run_batch(load, joules, err);
+  while (!status && !load->mute && clock_seconds() - begin < warm_seconds)
+    status = run_batch(load, joules, err);
+  return status;
+}
+
 static int measure_window(struct load *load, double seconds, struct step *first, struct step *last,
                           cugen_error *err) {
-  const double begin = clock_seconds();
   double joules = 0, runs = 0;
   bool begun = false;
-  int status = run_batch(load, &joules, err);
-  while (!status && !load->mute && clock_seconds() - begin < warm_seconds)
-    status = run_batch(load, &joules, err);
+  int status = warm_up(load, &joules, err);
   *last = (struct step){joules, clock_seconds(), 0};
   while (!status && !load->mute) {
     status = run_batch(load, &joules, err);

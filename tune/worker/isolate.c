@@ -59,6 +59,18 @@ void isolate_mark(void) {
   }
 }
 
+/* Removes the mark from the text. Only the first byte that equals `mark` is a mark. Returns the
+   number of bytes removed. */
+static ssize_t take_mark(char *buffer, size_t length, struct isolate_output *output) {
+  char *found = output->marked ? NULL : memchr(buffer, mark, length);
+  if (!found) return 0;
+  const size_t before = (size_t)(found - buffer);
+  output->marked = 1;
+  output->first = output->bytes + before;
+  memmove(found, found + 1, length - before - 1);
+  return 1;
+}
+
 /* Collects the output until the process has ended or closed its streams. The process may be able to
    overwrite *output, which the coordinator reads. Therefore this function reads *output only at the
    beginning. */
@@ -69,14 +81,7 @@ static void isolate_collect(int pipe, struct isolate_output *output) {
   while ((got = read(pipe, buffer, sizeof buffer)) != 0) {
     if (got < 0 && errno != EINTR) return;
     if (got < 0) continue;
-    char *found = own.marked ? NULL : memchr(buffer, mark, (size_t)got);
-    if (found) { /* only the first byte that equals `mark` is a mark, which is no output */
-      const size_t before = (size_t)(found - buffer);
-      own.marked = 1;
-      own.first = own.bytes + before;
-      memmove(found, found + 1, (size_t)got - before - 1);
-      got--;
-    }
+    got -= take_mark(buffer, (size_t)got, &own);
     const size_t room = own.bytes < sizeof own.text ? sizeof own.text - (size_t)own.bytes : 0;
     memcpy(own.text + sizeof own.text - room, buffer, (size_t)got < room ? (size_t)got : room);
     own.bytes += (uint64_t)got;
@@ -94,21 +99,14 @@ _Noreturn static void die_likewise(int status) {
   _exit(number ? 128 + number : WEXITSTATUS(status));
 }
 
-int isolate(void (*step)(void *context, void *result), void *context, void *result, size_t bytes,
-            struct isolate_output *output, int kept, cugen_error *err) {
-  const size_t whole = sizeof(struct shared) + bytes;
+/* Runs the step in a process of its own. Ends this process as that process ended, if the step did
+   not return. */
+static int run_apart(void (*step)(void *context, void *result), void *context,
+                     struct shared *shared, struct isolate_output *output, int kept,
+                     cugen_error *err) {
   int ends[2], how = 0;
-  struct shared *shared =
-      mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED)
-    return error_set(err, CUGEN_ERROR_MEMORY, "memory for a result: %s", strerror(errno));
-  memcpy(shared->result, result, bytes);
-  if (pipe2(ends, O_CLOEXEC)) {
-    error_set(err, CUGEN_ERROR_IO, "a pipe for a variant: %s", strerror(errno));
-    munmap(shared, whole);
-    return CUGEN_ERROR_IO;
-  }
-
+  if (pipe2(ends, O_CLOEXEC))
+    return error_set(err, CUGEN_ERROR_IO, "a pipe for a variant: %s", strerror(errno));
   const pid_t parent = getpid(), child = fork();
   const int code = errno;
   if (child == 0) {
@@ -119,12 +117,24 @@ int isolate(void (*step)(void *context, void *result), void *context, void *resu
   close(ends[1]);
   if (child > 0) isolate_collect(ends[0], output);
   close(ends[0]);
-  while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR) {
+  if (child < 0)
+    return error_set(err, CUGEN_ERROR_IO, "a process for a variant: %s", strerror(code));
+  while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
   }
-  if (child > 0 && (shared->done != 1 || how)) die_likewise(how);
+  if (shared->done != 1 || how) die_likewise(how);
+  return CUGEN_OK;
+}
 
+int isolate(void (*step)(void *context, void *result), void *context, void *result, size_t bytes,
+            struct isolate_output *output, int kept, cugen_error *err) {
+  const size_t whole = sizeof(struct shared) + bytes;
+  struct shared *shared =
+      mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED)
+    return error_set(err, CUGEN_ERROR_MEMORY, "memory for a result: %s", strerror(errno));
+  memcpy(shared->result, result, bytes);
+  const int status = run_apart(step, context, shared, output, kept, err);
   memcpy(result, shared->result, bytes);
   munmap(shared, whole);
-  return child > 0 ? CUGEN_OK
-                   : error_set(err, CUGEN_ERROR_IO, "a process for a variant: %s", strerror(code));
+  return status;
 }

@@ -2,10 +2,10 @@
    launches, divided by their number. A batch takes at least a millisecond, because the events'
    clock counts in half microseconds. No launch begins until up to DEVICE_HELD of them are queued
    (device_ops.time), so that the launching thread's waits for a processor are not timed. The
-   launches of a batch take turns on buffer sets that together exceed the L2 cache, if
-   DATASET_MOST_SETS do, so that a launch does not find its input there. The result is the median
-   of the samples, with minimum and quantiles: other work on the GPU only makes samples longer,
-   which would distort a mean.
+   launches of a batch take turns on buffer sets that together exceed the L2 cache, within the
+   limits of dataset_sets_wanted, so that a launch does not find its input there. The result is the
+   median of the samples, with minimum and quantiles: other work on the GPU only makes samples
+   longer, which would distort a mean.
 
    More samples are taken only if they can change which variant is the fastest. After each sample, a
    variant is dropped if its fastest sample is slower than the best variant by more than so few
@@ -238,19 +238,24 @@ static int sample_burst(struct batch *batch, struct sampling *s, cugen_error *er
   return status ? status : measure_take_samples(batch, s, err);
 }
 
-/* The graph has each buffer set once if sets are restored. Otherwise it has at most MOST_NODES
+/* Sizes the graph: each buffer set once if sets are restored; otherwise at most MOST_NODES
    launches: a whole batch or, if that is more, as many as last graph_seconds, at most one for each
-   set. The first replay is no sample, because it uploads the graph to the device. */
-static int sample_graph(struct batch *batch, struct sampling *s, cugen_error *err) {
-  const struct device_ops *ops = batch->device->ops;
-  struct graph *graph = NULL;
-  double ignored;
+   set. */
+static void size_graph(struct batch *batch) {
   const long sets = (long)fmin((double)batch->count, ceil(graph_seconds / batch->once));
   long nodes = batch->repeats > sets ? batch->repeats : sets;
   if (nodes > MOST_NODES) nodes = MOST_NODES;
   if (batch->renewal) nodes = (long)batch->count;
   batch->repeats = (batch->repeats + nodes - 1) / nodes * nodes;
   batch->nodes = batch->group = nodes;
+}
+
+/* The first replay is no sample, because it uploads the graph to the device. */
+static int sample_graph(struct batch *batch, struct sampling *s, cugen_error *err) {
+  const struct device_ops *ops = batch->device->ops;
+  struct graph *graph = NULL;
+  double ignored;
+  size_graph(batch);
   batch->next = 0;
   int status = ops->graph_make(batch->device, measure_run_group, batch, &graph, err);
   if (status) {

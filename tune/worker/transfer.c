@@ -297,17 +297,22 @@ static void write_pattern(unsigned char *to, size_t count, unsigned seed) {
   for (size_t i = 0; i < count; i++) to[i] = (unsigned char)(i * 2654435761u >> 11 ^ seed);
 }
 
-/* Copies the first bytes between device memory, pitched or not, and `compared`. A box is copied
-   slice by slice, so that other calls than copy_box check what copy_box moves. */
+/* Copies a box slice by slice, so that other calls than copy_box check what copy_box moves. */
+static int copy_pitched(struct transfer *t, cugen_error *err) {
+  struct box box = t->boxes ? whole_slices(t) : whole_rows(t);
+  int status = CUGEN_OK;
+  for (size_t slice = 0; slice < box.depth && !status; slice++)
+    status = copy_slice(t, &box, slice, err);
+  return status;
+}
+
+/* Copies the first bytes between device memory, pitched or not, and `compared`. */
 static int copy_compared(struct transfer *t, size_t count, bool to_host, cugen_error *err) {
   struct transfer other = *t;
   other.bytes = count;
   other.host = t->compared;
   other.to_host = to_host;
-  const struct box box = t->boxes ? whole_slices(&other) : whole_rows(&other);
-  int status = t->pitch ? CUGEN_OK : copy_by_direction(&other, err);
-  for (size_t slice = 0; t->pitch && slice < box.depth && !status; slice++)
-    status = copy_slice(&other, &box, slice, err);
+  int status = t->pitch ? copy_pitched(&other, err) : copy_by_direction(&other, err);
   return status ? status : transfer_wait_for_all(t, err);
 }
 
@@ -412,21 +417,25 @@ static int measure_sizes(struct transfer *t, enum transfer_kind kind, cugen_erro
 
 /* ---- Setting up, and leaving nothing behind ------------------------------------------------- */
 
+static int transfer_make_device(struct transfer *t, enum transfer_kind kind, size_t bytes,
+                                cugen_error *err) {
+  t->pitch = 0;
+  t->boxes = kind == TRANSFER_PITCHED_3D;
+  if (!is_pitched(kind)) return CHECK(t, err, mem_alloc, (&t->device, bytes));
+  size_t width = bytes && bytes < ROW_BYTES ? bytes : ROW_BYTES, rows = (bytes + width - 1) / width;
+  if (t->boxes) rows = (rows + SLICE_ROWS - 1) / SLICE_ROWS * SLICE_PITCH;
+  return CHECK(t, err, mem_alloc_pitch, (&t->device, &t->pitch, width, rows, 4));
+}
+
 static int measure_kind(struct transfer *t, enum transfer_kind which, cugen_error *err) {
   const struct kind *kind = &kinds[which];
   const cugen_transfer_row absent = {.memory = transfer_kind_names[which],
                                      .unavailable = why_not(t, kind)};
   if (absent.unavailable) return t->options->done(&absent, t->options->context);
-  const size_t bytes = largest_of(t->options);
-  size_t width = bytes && bytes < ROW_BYTES ? bytes : ROW_BYTES, rows = (bytes + width - 1) / width;
+  size_t bytes = largest_of(t->options);
   t->host = NULL;
   t->seen = t->device = 0;
-  t->pitch = 0;
-  t->boxes = which == TRANSFER_PITCHED_3D;
-  if (t->boxes) rows = (rows + SLICE_ROWS - 1) / SLICE_ROWS * SLICE_PITCH;
-  int status = is_pitched(which)
-                   ? CHECK(t, err, mem_alloc_pitch, (&t->device, &t->pitch, width, rows, 4))
-                   : CHECK(t, err, mem_alloc, (&t->device, bytes));
+  int status = transfer_make_device(t, which, bytes, err);
   if (!status) status = kind->make(t, bytes, err);
   if (status == CUGEN_ERROR_MEMORY)
     error_append(err,
@@ -439,15 +448,10 @@ static int measure_kind(struct transfer *t, enum transfer_kind which, cugen_erro
   return status;
 }
 
-static int measure_locked(struct transfer *t, cugen_error *err) {
+static int measure_all(struct transfer *t, cugen_error *err) {
   const struct compiled *copier = t->options->copier;
-  CUcontext context;
   CUmodule module = NULL;
-  int status = CHECK(t, err, context_retain, (&context, t->handle));
-  if (status) return status;
-  status = CHECK(t, err, context_push, (context));
-  const bool pushed = !status;
-  if (!status) status = CHECK(t, err, stream_create, (&t->stream, CU_STREAM_NON_BLOCKING));
+  int status = CHECK(t, err, stream_create, (&t->stream, CU_STREAM_NON_BLOCKING));
   if (!status && copier) status = CHECK(t, err, module_load, (&module, copier->image));
   if (!status && copier)
     status = CHECK(t, err, module_function, (&t->copier, module, copier->entries[0]));
@@ -455,7 +459,18 @@ static int measure_locked(struct transfer *t, cugen_error *err) {
     if (t->options->kinds[kind]) status = measure_kind(t, (enum transfer_kind)kind, err);
   if (module) t->driver->module_unload(module);
   if (t->stream) t->driver->stream_destroy(t->stream);
-  if (pushed) t->driver->context_pop(&context);
+  return status;
+}
+
+static int measure_locked(struct transfer *t, cugen_error *err) {
+  CUcontext context, popped;
+  int status = CHECK(t, err, context_retain, (&context, t->handle));
+  if (status) return status;
+  status = CHECK(t, err, context_push, (context));
+  if (!status) {
+    status = measure_all(t, err);
+    t->driver->context_pop(&popped);
+  }
   t->driver->context_release(t->handle);
   return status;
 }

@@ -248,6 +248,18 @@ static bool is_idle(const struct worker *w) {
   return poll(&item, 1, 0) == 0;
 }
 
+static int start_worker(struct worker *w, cugen_error *err) {
+  const char *argv[] = {w->options.program, "worker", NULL};
+  clear_fault(w);
+  if (w->options.in_process)
+    return worker_thread_start(w->options.cuda_context, &w->thread, &w->socket, err);
+  int status = process_spawn(argv, &w->pid, &w->socket, err);
+  if (status) w->pid = 0, w->socket = -1;
+  if (status == CUGEN_ERROR_MISSING)
+    error_append(err, "; the worker is named by cugen_options.worker or CUGEN_WORKER");
+  return status;
+}
+
 static void put_toolkit(const struct worker *w, struct text *payload) {
   wire_put_string(payload, w->options.toolkit.toolkit ? w->options.toolkit.toolkit : "");
   wire_put_string(payload, w->options.toolkit.compiler ? w->options.toolkit.compiler : "");
@@ -280,16 +292,9 @@ static int check_identity(struct worker *w, enum answer answer, cugen_error *err
 
 /* Starts the worker and sends it this program's identity. */
 static int worker_launch(struct worker *w, cugen_error *err) {
-  const char *argv[] = {w->options.program, "worker", NULL};
   struct text identity = {0}, payload = {0};
   worker_stop(w, thread_patience, NULL);
-  clear_fault(w);
-  int status = w->options.in_process
-                   ? worker_thread_start(w->options.cuda_context, &w->thread, &w->socket, err)
-                   : process_spawn(argv, &w->pid, &w->socket, err);
-  if (status) w->pid = 0, w->socket = -1;
-  if (status == CUGEN_ERROR_MISSING)
-    error_append(err, "; the worker is named by cugen_options.worker or CUGEN_WORKER");
+  int status = start_worker(w, err);
   if (!status) status = wire_limit(w->socket, err);
   if (status) return status;
   wire_identity(&identity);
@@ -440,6 +445,17 @@ static int blame(struct worker *w, const struct dataset_request *d, enum answer 
   return status;
 }
 
+/* Reports that the worker could not make the data, and ends the worker, because its device may be
+   in any state. A process is replaced; a thread is not usable any more if the device failed.
+   Damaged guards or inputs get the status of a worker that died. */
+static int refuse_data(struct worker *w, cugen_error *err) {
+  int status = answered_error(w, err);
+  if (w->thread && status == CUGEN_ERROR_DEVICE) w->lost = *err;
+  worker_stop(w, thread_patience, NULL);
+  if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_DEVICE;
+  return status;
+}
+
 static int send_dataset(struct worker *w, const struct dataset_request *d, double limit,
                         cugen_error *err) {
   struct text payload = {0};
@@ -450,18 +466,16 @@ static int send_dataset(struct worker *w, const struct dataset_request *d, doubl
   w->makes_data = false;
   text_free(&payload);
   if (status || answer == ANSWER_DONE) return status;
-  if (answer == ANSWER_ERROR) {
-    /* The worker is ended, because its device may be in any state. A process is replaced; a thread
-       is not usable any more if the device failed. Damaged guards or inputs get the status of a
-       worker that died. */
-    status = answered_error(w, err);
-    if (w->thread && status == CUGEN_ERROR_DEVICE) w->lost = *err;
-    worker_stop(w, thread_patience, NULL);
-    if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_DEVICE;
-    return status;
-  }
+  if (answer == ANSWER_ERROR) return refuse_data(w, err);
   if (*doing(w) && answer != ANSWER_NONSENSE) return blame(w, d, answer, limit, err);
   return bury(w, answer, MESSAGE_DATASET, "making the data and the reference", limit, err);
+}
+
+/* Returns true if the error concerns only the dataset that was sent, so that the worker can go on
+   with other datasets. */
+static bool is_its_own(int status, const cugen_error *err) {
+  return status && status != CUGEN_ERROR_INTERRUPTED && status != CUGEN_ERROR_INTERNAL &&
+         err->cause != CUGEN_CAUSE_DEVICE_LOST;
 }
 
 static int give_dataset(struct worker *w, const struct dataset_request *d, double limit,
@@ -471,27 +485,34 @@ static int give_dataset(struct worker *w, const struct dataset_request *d, doubl
   /* After a failure `known` needs no change: the worker has ended, which cleared it, or it was sent
      nothing. */
   if (!status) w->known[d->timed] = d->id;
-  /* After any other error the worker can go on with other datasets. */
-  if (status && status != CUGEN_ERROR_INTERRUPTED && status != CUGEN_ERROR_INTERNAL &&
-      err->cause != CUGEN_CAUSE_DEVICE_LOST)
-    *failed = d;
+  if (is_its_own(status, err)) *failed = d;
   return status;
+}
+
+static int give_datasets(struct worker *w, const struct worker_job *job,
+                         const struct dataset_request **failed, cugen_error *err) {
+  const double limit = job->watched ? job->timeout : job->timeout * dataset_limit;
+  int status =
+      job->check && job->verify ? give_dataset(w, job->check, limit, failed, err) : CUGEN_OK;
+  return status ? status : give_dataset(w, job->real, limit, failed, err);
 }
 
 /* ---- One variant ---------------------------------------------------------------------------- */
 
-static void put_job(struct text *payload, const struct worker_job *job) {
+/* Returns true if blocks may read what other blocks of their launch write, judging by words in the
+   source; without a source nothing is known. */
+static bool may_communicate(const struct kernel_spec *spec) {
   static const char *const words[] = {"atomic", "volatile", "__threadfence", "asm"};
-  const char *source = job->real_spec->source;
+  for (size_t i = 0; spec->source && i < sizeof words / sizeof *words; i++)
+    if (strstr(spec->source, words[i])) return true;
+  return false;
+}
+
+static void put_job(struct text *payload, const struct worker_job *job) {
   bool shared = job->check && job->check_compiled == job->real_compiled;
-  /* Blocks may read what other blocks of their launch write, judging by words in the source;
-     without a source nothing is known. */
-  bool communicates = false;
-  for (size_t i = 0; source && i < sizeof words / sizeof *words; i++)
-    communicates |= strstr(source, words[i]) != NULL;
   wire_put_int(payload, job->verify);
   wire_put_int(payload, job->watched);
-  wire_put_int(payload, communicates);
+  wire_put_int(payload, may_communicate(job->real_spec));
   wire_put(payload, &job->measure, sizeof job->measure);
   wire_put_int(payload, job->real->id);
   wire_put_spec(payload, job->real_spec);
@@ -503,17 +524,20 @@ static void put_job(struct text *payload, const struct worker_job *job) {
   if (!shared) wire_put_compiled(payload, job->check_compiled);
 }
 
+static bool is_gpu(const struct worker *w) {
+  const struct device_ops *ops;
+  cugen_error ignored;
+  int ordinal;
+  return device_find(w->options.device, &ops, &ordinal, &ignored) == CUGEN_OK &&
+         ops->capabilities & DEVICE_EXECUTES_ON_GPU;
+}
+
 /* Reads a result. Returns false if the message is no result. A result that cannot be true becomes a
    failure of the variant. *dying becomes true if the worker has to be replaced. */
 static bool read_result(const struct worker *w, const struct worker_job *job,
                         struct worker_result *out, bool *dying) {
-  const struct device_ops *ops;
-  cugen_error ignored;
-  int ordinal;
-  const bool on_gpu = device_find(w->options.device, &ops, &ordinal, &ignored) == CUGEN_OK &&
-                      ops->capabilities & DEVICE_EXECUTES_ON_GPU;
   const struct claim_bounds bounds = {
-      .on_gpu = on_gpu, .timed = !job->watched, .seconds = (double)INFINITY};
+      .on_gpu = is_gpu(w), .timed = !job->watched, .seconds = (double)INFINITY};
   struct wire_reader reader = wire_read(&w->message);
   char why[160];
   *dying = wire_get_int(&reader) != 0;
@@ -686,14 +710,11 @@ static int worker_run_job(struct worker *w, const struct worker_job *job, struct
 
 int worker_run(struct worker *w, const struct worker_job *job, struct worker_result *out,
                const struct dataset_request **failed, cugen_error *err) {
-  const double limit = job->watched ? job->timeout : job->timeout * dataset_limit;
   *out = (struct worker_result){0};
   *failed = NULL;
   int status = worker_usable(w, err);
   if (!status) status = worker_start(w, err);
-  if (!status && job->check && job->verify)
-    status = give_dataset(w, job->check, limit, failed, err);
-  if (!status) status = give_dataset(w, job->real, limit, failed, err);
+  if (!status) status = give_datasets(w, job, failed, err);
   double begin = clock_seconds();
   if (!status) status = worker_run_job(w, job, out, err);
   out->seconds = clock_seconds() - begin;
