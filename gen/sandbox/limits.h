@@ -15,8 +15,8 @@ enum {
   LARGEST_BLOCK = 4 << 20
 };
 
-/* Most seconds of CPU time of an outermost sandbox_call, because single instructions may take
-   long. */
+/* Limit of the CPU time of an outermost sandbox_call or sandbox_load, in seconds, because single
+   instructions may take long. */
 extern const double limits_seconds;
 
 enum limit_reason { REASON_NONE, REASON_INSTRUCTIONS, REASON_TIME };
