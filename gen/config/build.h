@@ -1,7 +1,7 @@
 /* Conversion of Lua's declarations to plain tables: what the files that read declarations share.
-   These files only read the Lua state, with functions that neither allocate nor raise errors,
-   outside of sandbox_call. A reader that fails does not return: build_fail leaves it by longjmp. So
-   a reader owns no memory outside of the config's arena. */
+   These files run outside of sandbox_call, so they only read the Lua state, with functions that
+   neither allocate nor raise errors. A reader that fails does not return: build_fail leaves it by
+   longjmp. So a reader owns no memory outside of the config's arena. */
 #ifndef GEN_CONFIG_BUILD_H
 #define GEN_CONFIG_BUILD_H
 
@@ -14,7 +14,7 @@
 
 enum {
   LARGEST_LIST = 512, /* declarations in one list */
-  MOST_VALUES = 4096, /* values of a tunable or problem */
+  MOST_VALUES = 4096, /* values of a tunable or problem parameter */
   LONGEST_EXPRESSION = 8192
 };
 
@@ -61,7 +61,8 @@ struct build {
   const struct config_shared *declaring; /* the shared array that is being read; NULL: none */
   bool
       declaring_layout; /* the layout of `declaring` is being read; its dtype and shape are known */
-  uint32_t facts; /* device facts used by the expressions read so far: bits 1 << DEVICE_FACT_... */
+  uint32_t facts;    /* bits 1 << DEVICE_FACT_...: facts that the current implementation, or outside
+                     of implementations the kernel, has used so far */
   cugen_error error; /* why the last reader failed */
   jmp_buf *guard;    /* where execution goes on after a reader failed */
   /* Errors of the second pass (config.c), which are reported together. noted: their messages in
@@ -182,7 +183,7 @@ const struct expr *keep_expr(struct build *build, struct expr *expr, const char 
 int read_exprs(struct build *build, const char *what, int most, const struct expr **out);
 /* Reads one of the known words (NULL-terminated), or an expression. */
 struct config_word read_word(struct build *build, const char *what, const char *const *known);
-/* Reads text with ${expression} in it. */
+/* spelling.c. Reads text with ${expression} in it. */
 struct config_spelling read_spelling(struct build *build, const char *what);
 /* Like read_spelling, for a text that is not on the stack, which must live as long as the
    config. */
@@ -210,11 +211,11 @@ void refuse_unknown_key(struct build *build, const char *noun, const char *owner
 /* Like refuse_unknown_key, and refuses a value that is no table. example: a right declaration. */
 void refuse_odd_table(struct build *build, const char *noun, const char *owner, const char *example,
                       const char *const *known, size_t count);
-/* Refuses a table with a key that is not a problem of this kernel. who: the declaration that holds
-   the table, such as "check". */
+/* Refuses a table with a key that is no problem parameter of this kernel. who: the declaration that
+   holds the table, such as "check". */
 void refuse_unknown_problem(struct build *build, int table, const char *who);
-/* Refuses a value whose type is not that of the problem's default, or that is not among the
-   problem's listed values. */
+/* Refuses a value whose type is not that of the parameter's default, or that is not among the
+   parameter's listed values. */
 void check_problem_value(struct build *build, const char *who, const struct config_problem *problem,
                          struct value value);
 
@@ -240,7 +241,7 @@ void read_attributes(struct build *build, const struct attribute *rows, size_t c
    build->line. */
 void scope_add(struct build *build, struct scope_name name);
 const struct scope_name *scope_find(const struct build *build, const char *name);
-/* Ends an implementation: removes all names but the first `count`. */
+/* Removes all names but the first `count`. */
 void scope_end(struct build *build, size_t count);
 /* Sets the possible values of the name that was added last. */
 void scope_set_values(struct build *build, const struct value *values, size_t count, bool open);
@@ -297,7 +298,8 @@ item_reader read_tensor;
 void read_shared_arrays(struct build *build, const struct list *list, int launch);
 /* Returns what an evaluation of the array costs, as expr_cost counts. */
 size_t shared_array_cost(const struct config_shared *array);
-/* Sets `shared` of each launch that has shared arrays to an expression for their bytes. */
+/* Sets `shared` of each launch that has shared arrays to an expression for its bytes of dynamic
+   shared memory. */
 void read_shared_bytes(struct build *build);
 /* options.c. outer: the options of the kernel when an implementation's are read; else NULL. */
 void read_compile(struct build *build, const struct list *list, const struct config_compile *outer,

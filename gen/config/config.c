@@ -12,9 +12,6 @@
    parsed when it is read, and sees the names that are in force then (scope.c). The names of an
    implementation are removed at its end.
 
-   Slots: an expression refers to names by number. First come the device's facts, then the problem,
-   the tunables that all implementations share, then an implementation's own tunables.
-
    Invariants:
    - Both passes are bounded: the first by the sandbox, the second by the arena.
    - The second pass only reads the Lua state, with functions that neither allocate there nor raise

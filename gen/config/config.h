@@ -25,14 +25,14 @@ struct config_line { /* A line of the config, or of a file that it includes. */
 /* Puts "path:line: context: " in front of the message: config_prefix(err, line, format, ...). */
 #define config_prefix(err, at, ...) error_prefix_at(err, (at).path, (at).number, __VA_ARGS__)
 
-struct config_problem { /* problem "M" (4096)  or  problem "dtype" { "f32", "f64" } */
+struct config_problem { /* A parameter: problem "M" (4096)  or  problem "dtype" { "f32", "f64" } */
   const char *name;
   struct config_line line;
   bool listed;                /* only the listed values are allowed; otherwise any value of the
                                  default's type */
   const struct value *values; /* the first value is the default */
   size_t value_count;
-  struct value check; /* value in check { ... }; VALUE_NIL if check does not name the problem */
+  struct value check; /* value in check { ... }; VALUE_NIL if check does not name the parameter */
 };
 
 struct config_tunable { /* tunable "tile" { 16, 32 } */
@@ -68,17 +68,18 @@ struct config_work { /* flops "2 * M * N * K" */
 struct config_requirement { /* requires "device.compute_capability >= 80" */
   struct config_line line;
   const struct expr *expr;
-  const char *text; /* for messages: requires "device.compute_capability >= 80" */
+  const char *text; /* for messages: the expression's text, or "library cublasLt" */
 };
 
-/* An attribute that is either one of its known words or an expression that gives one. */
+/* An attribute that is either one of its known words or an expression that gives one. Both members
+   are NULL if the attribute is absent. */
 struct config_word {
-  const char *word; /* NULL: the expression is set instead */
+  const char *word;
   const struct expr *expr;
 };
 
-/* Data of an input, inout or constant, if not a fill: values, a list, a file or a generator. Or the
-   right result of an output. */
+/* The data of an input, inout or constant, if not a fill; or the right result of an output or
+   inout. */
 struct config_data {
   enum data_kind kind;
   /* DATA_VALUES: the expression sees the device, the problem, the shared tunables, the slots from
@@ -132,7 +133,7 @@ struct config_argument { /* An input, output, inout, scratch, scalar or constant
   int rank;
   struct config_layout layout;
   const struct expr *pitch; /* elements between neighbours in the dimension next to the
-                                    contiguous one; NULL: packed */
+                               contiguous one; NULL: not declared */
   const struct expr *strides[KERNEL_MAX_RANK]; /* in elements, in place of layout and pitch; NULL:
                                                   layout and pitch give the strides */
   struct config_word fill, memory;
@@ -143,9 +144,9 @@ struct config_argument { /* An input, output, inout, scratch, scalar or constant
                                         number */
   const struct config_field *fields; /* fields of the struct, with C's natural alignment */
   int field_count, struct_bytes;
-  const struct expr *value;     /* scalars: the value; NULL: the value of the problem or tunable
-                                   with the argument's name */
-  int slot;                     /* slot of that problem or tunable; -1: none */
+  const struct expr *value;     /* scalars without a struct: the value; NULL: the value in `slot` */
+  int slot;                     /* scalars without a struct or `value`: the slot of the problem
+                                   parameter or tunable with the argument's name */
   const struct expr *compiled;  /* scalars: specialize = true | "expression"; NULL: not compiled
                                    in */
   const struct expr *overwrite; /* inputs: whether the kernel may write to the input; NULL: no */
@@ -277,12 +278,12 @@ struct config_tensor { /* tensor "A" { into = "As" }, or { box = { "BM", 64 }, s
   size_t argument;
   struct config_line line;
   const struct config_shared *into; /* the shared array that gives box and swizzle; NULL: none */
-  const struct expr *shared_by;     /* blocks that load the box together; NULL: 1 */
+  const struct expr *shared_by; /* number of blocks that load a tile of `into` together, a box each;
+                                   NULL: 1 */
   const struct expr *box[KERNEL_MAX_RANK];
   const struct expr *swizzle; /* NULL: 0 */
   const struct expr *parts;   /* equal parts along the outermost dimension; NULL: 1 */
-  const struct expr *when;    /* condition for the tensor map; if false, the argument is a pointer.
-                                 NULL: always a tensor map */
+  const struct expr *when;    /* condition for the tensor map; NULL: true */
 };
 
 enum { CONFIG_MAX_SHARED = 16 }; /* shared arrays of an implementation */
@@ -297,8 +298,8 @@ struct config_shared { /* shared "As" { dtype = "f16", shape = { "BM", "BK" }, l
   struct config_layout layout;
   const struct expr *stages;  /* number of stages; NULL: the array has no index for a stage */
   const struct expr *align;   /* NULL: as the layout needs it, 16 bytes at least */
-  const struct expr *dynamic; /* if true, the arrays of the launch lie in dynamic shared memory;
-                                 false or NULL: only if they are too large for static */
+  const struct expr *dynamic; /* if true, all arrays of the launch lie in dynamic shared memory,
+                                 however small they are; NULL: false */
 };
 
 struct config_library { /* library "cublasLt" { a = "A", b = "B", c = "C", batch = "batch" } */
@@ -339,8 +340,8 @@ struct config_implementation {
   const char *const *tries; /* "tiled tile=32": variants that a search begins with, if they are
                                valid */
   size_t try_count;
-  const struct value *check; /* a value or VALUE_NIL for each problem; NULL: only the kernel's check
-                                { } applies */
+  const struct value *check; /* a value or VALUE_NIL for each problem parameter; NULL: only the
+                                kernel's check { } applies */
   const struct config_tensor *tensors;
   size_t tensor_count;
   const struct config_shared *shared; /* the arrays of all launches come first */
@@ -375,7 +376,7 @@ struct config_policy { /* policy "nearest" { distance = 1 } */
 
 struct config {
   const char *name; /* kernel "matmul" */
-  const char *path; /* for messages */
+  const char *path; /* for messages, and to find the files beside it */
   bool shipped;     /* the config is part of the program, whatever file exists at that path */
   const struct config_problem *problems;
   size_t problem_count;
@@ -391,7 +392,7 @@ struct config {
   size_t argument_count;
   const struct config_formula *formulas;
   size_t formula_count;
-  struct config_compile compile; /* how the reference is compiled */
+  struct config_compile compile; /* how the reference, verify kernel and generators are compiled */
   const struct config_implementation *implementations;
   size_t implementation_count;
   const char *summary; /* first sentence of the comment that the file begins with */
@@ -403,8 +404,8 @@ struct config {
   const char *reference_entry;       /* kernel in the file, from "file.cu:kernel"; NULL: the only
                                   kernel */
   struct config_line reference_line;
-  const char *verify, *verify_entry; /* file and kernel of the verify kernel, which judges results;
-                                        NULL: none */
+  const char *verify, *verify_entry; /* verify: file of the kernel that judges results; NULL: none.
+                                        verify_entry: like reference_entry */
   struct config_line verify_line;
   struct config_work flops, bytes;
   struct config_work products; /* the type of the operands if the work is products of matrices */

@@ -14,8 +14,8 @@ struct reading {
   const struct config_argument *argument; /* whose elements the expression gives */
   struct config_data *data;               /* where the expression is stored */
   size_t readable;                        /* the arguments below this number may be read */
-  struct scope_name clash; /* a name of the config that has another meaning in `values`; name NULL:
-                              none */
+  struct scope_name clash; /* a name of the config that has another meaning in the expression; name
+                              NULL: none */
 };
 
 static void take_kind(struct build *build, struct config_argument *argument, enum data_kind kind) {
@@ -68,7 +68,6 @@ static struct expr_symbol data_find_symbol(void *context, const char *name) {
   return own;
 }
 
-/* Lists the names of the config for suggestions. */
 static const char *const *data_list_names(void *context, size_t *count) {
   return scope_names(((struct reading *)context)->build, count);
 }

@@ -14,8 +14,8 @@ size_t config_slot_count(const struct config *config,
 void config_slots(const struct config *config, const struct problem *problem,
                   const struct device_facts *facts, struct value *slots);
 
-/* Returns the first of the slots that only expressions for data see: the element's number, then its
-   coordinates. */
+/* Returns the slot of the element's number in expressions for data; the slots of its coordinates
+   follow. In other expressions these slots belong to an implementation's own tunables. */
 int config_data_slot(const struct config *config);
 
 /* Describes everything but shape and type that the data depends on. arguments: as config_arguments
@@ -66,8 +66,8 @@ bool config_spelling_sees(const struct config_spelling *spelling, int slot);
 void config_entry_reads(const struct config_launch *launch, bool *reads);
 
 /* Appends the compiler flags, separated by blanks: an option of the implementation takes precedence
-   over the kernel's. A reference (its slots hold only the shared tunables) gets the free flags, and
-   of the options only --std, because others may make it less exact. */
+   over the kernel's. A reference (its slots hold only the shared tunables) gets the flags that
+   `flags` lists, and of the options only --std, because others may make it less exact. */
 int config_flags(const struct config_compile *compile, bool reference, const struct value *slots,
                  struct text *out, cugen_error *err);
 /* Appends the macros of the options as `#define` lines. NDEBUG, which compilers must know before
@@ -88,9 +88,9 @@ int config_products(const struct config *config, const struct value *slots, cons
 int config_tensors(const struct config_implementation *implementation, const struct value *slots,
                    struct kernel_argument *arguments, cugen_error *err);
 
-/* Declared arrays of at most so many bytes in all are static. A block has at most 48 KB of static
-   shared memory (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"), of
-   which 8 KB are left to arrays that the source itself has. */
+/* Limit of the bytes of a launch's declared arrays in static shared memory. A block has at most
+   48 KB of static shared memory (CUDA C++ Programming Guide, "Technical Specifications per Compute
+   Capability"), of which 8 KB are left to arrays that the source itself has. */
 enum { SHARED_STATIC_MOST = 40 * 1024 };
 
 /* Evaluates the implementation's shared arrays into out[0 .. shared_count). The arrays of a launch

@@ -1,11 +1,11 @@
 /* Finds the problem whose arguments are the arrays that an application has: the parameters that no
    setting fixes follow from the arrays' types, shapes and strides.
 
-   Words and flags that decide where the given arguments lie (types, layouts, pitched) are tried in
-   all combinations, the defaults first. In each combination the sizes are solved: a size on which
-   alone an extent depends follows from that extent; of sizes that appear together (batch * M) the
-   size declared last keeps its value. The first combination under which all arrays lie as given is
-   the problem. */
+   Listed words and flags that decide where the given arguments lie (types, layouts, pitched) are
+   tried in all combinations, the defaults first. In each combination the sizes are solved: a size
+   on which alone an extent depends follows from that extent; of sizes that appear together
+   (batch * M) the size declared last keeps its value. The first combination under which all arrays
+   lie as given is the problem. */
 #include <stdlib.h>
 #include <string.h>
 

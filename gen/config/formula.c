@@ -1,5 +1,5 @@
 /* Reads formula "combine(a, b)" "a + b": its head and its body, and checks that the formula can be
-   printed for every value that a problem lists. See build.h. */
+   printed for every value that a problem parameter lists. See build.h. */
 #include <ctype.h>
 #include <lua.h>
 #include <string.h>
@@ -183,8 +183,8 @@ static void try_values(struct build *build, const struct config_formula *formula
   build_check(build, status, what);
 }
 
-/* Tries the formula with the defaults of all problems, and with each other value that a problem
-   lists, one problem at a time. All facts of the device are 1. */
+/* Tries the formula with the defaults of all problem parameters, and with each other value that a
+   parameter lists, one parameter at a time. All facts of the device are 1. */
 static void check_formula(struct build *build, const struct config_formula *formula,
                           const char *what) {
   const struct config *config = build->config;

@@ -39,7 +39,7 @@ static void kernel_read_problems(struct build *build, const struct list *list) {
   config->first_tunable = DEVICE_FACT_COUNT + (int)count;
   READ_ARRAY(build, list, KEYWORD_problem, read_problem, config->problems, config->problem_count);
   read_check(build, list, &values);
-  /* the array belongs to the arena; only readers of the config see it as constant */
+  /* only readers of the config see the array as constant */
   for (size_t i = 0; i < count && values; i++)
     ((struct config_problem *)config->problems)[i].check = values[i];
 }
@@ -260,7 +260,7 @@ static void kernel_read_body(struct build *build) {
   read_only(build, &list, KEYWORD_objective, read_objective, config);
   read_only(build, &list, KEYWORD_measure, read_measure, &config->measure);
   read_implementations(build, &list);
-  /* the array belongs to the arena; only readers of the config see it as constant */
+  /* only readers of the config see the array as constant */
   scope_note_used(build, 0, (struct config_tunable *)config->shared_tunables);
   config->facts = build->facts;
 }

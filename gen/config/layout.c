@@ -23,7 +23,8 @@ static struct config_spelling read_layout_word(struct build *build, const char *
   return read_spelled(build, what, word);
 }
 
-/* The words that an expression gives, each once; while `list` is NULL, only a count of them. */
+/* The words that an expression gives, each once; while `list` is NULL, only their count, with
+   repetitions. */
 struct words {
   const char **list;
   size_t count;

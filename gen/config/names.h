@@ -10,8 +10,9 @@
 const char *names_refused(const char *name, bool in_expressions);
 bool names_identifier(const char *name);
 
-/* Returns why a string cannot be a value of a problem or tunable ("it has a space in it"); NULL: it
-   can. Values are written without quotes in the text of a variant and on the command line. */
+/* Returns why a string cannot be a value of a problem parameter or tunable ("it has a space in
+   it"); NULL: it can. Values are written without quotes in the text of a variant and on the command
+   line. */
 const char *names_refused_word(const char *word);
 
 /* Returns whether the word is in `words`, a list separated by blanks. */

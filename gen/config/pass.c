@@ -10,7 +10,6 @@
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-/* Reads the steps. The other expressions of the launch see `step` and `steps`. */
 void read_steps(struct build *build, struct config_launch *out) {
   if (out->steps)
     build_fail(

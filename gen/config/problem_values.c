@@ -1,5 +1,5 @@
-/* Reads tables that give values to problems or tunables: check { M = 96 }, problems { M = { 64, 256
-   }, N = 4096 } and try { BM = 128 } (docs/config.md). See build.h. */
+/* Reads tables that give values to problem parameters or tunables: check { M = 96 },
+   problems { M = { 64, 256 }, N = 4096 } and try { BM = 128 } (docs/config.md). See build.h. */
 #include <lua.h>
 #include <string.h>
 

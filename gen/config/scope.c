@@ -34,8 +34,8 @@ static void check_name(struct build *build, const struct scope_name *name) {
                name->name, refused, name->name + strspn(name->name, "_"));
 }
 
-/* A scalar may share its name with the problem or tunable that it passes: scalar "M" {} passes
-   problem M. */
+/* A scalar may share its name with the problem parameter or tunable that it passes: scalar "M" {}
+   passes problem "M". */
 static bool may_share(const struct scope_name *name, const struct scope_name *old) {
   return name->role == ROLE_ARGUMENT && old->role != ROLE_ARGUMENT && name->slot >= 0 &&
          old->slot == name->slot;

@@ -98,7 +98,7 @@ void read_shared_arrays(struct build *build, const struct list *list, int launch
     if (out->shared_count == CONFIG_MAX_SHARED)
       build_fail_at(build, item->declaration->line, "more than %d shared arrays",
                     CONFIG_MAX_SHARED);
-    /* the array belongs to the arena; only readers of the config see it as constant */
+    /* only readers of the config see the array as constant */
     struct config_shared *array = (struct config_shared *)out->shared + out->shared_count++;
     array->launch = launch;
     read_item(build, list, item, shared_read_array, array);
@@ -369,7 +369,7 @@ static void shared_read_size(struct build *build, size_t launch, const char *nam
   if (!arena_charge(build->arena, size->call.cost) || !list_reads(build, reads, &size->call) ||
       expr_of_call(&size->call, &expr, &build->error))
     build_memory(build);
-  /* the array belongs to the arena; only readers of the config see it as constant */
+  /* only readers of the config see the array as constant */
   struct config_launch *out = (struct config_launch *)implementation->launches + launch;
   out->shared = keep_expr(build, expr, "");
   out->shared_arrays = names;

@@ -53,8 +53,8 @@ static const struct dtype *read_field_type(struct build *build, int table, const
   return dtype;
 }
 
-/* A field without a value has the value of the problem, shared tunable or derived name that has the
-   field's name. */
+/* A field without a value has the value of the problem parameter, shared tunable or derived name
+   that has the field's name. */
 static const struct expr *read_field_value(struct build *build, int table, const char *what,
                                            const char *name) {
   const struct expr *value = read_field_expr(build, table, "value", what);
