@@ -256,8 +256,8 @@ static bool opens_condition(const struct source_token *before, bool question) {
   return source_is_mark_of(last, "!") || source_is_one_of(last, words, 2);
 }
 
-/* Returns whether a condition may end in front of the text: at the end of a line, ), ?, &&, || or a
-   comparison with 0 or 1. */
+/* Returns whether a condition may end in front of the text, as at the end of a line or in front of
+   a comparison with 0 or 1. */
 static bool ends_condition(struct source_reader text) {
   const struct source_token next = source_next_in_line(&text);
   if (next.kind == SOURCE_NEWLINE || next.kind == SOURCE_END) return true;

@@ -24,8 +24,8 @@ struct signature_parameter {
 };
 
 /* Reads a parameter list whose opening bracket has been read. Returns the number of parameters, of
-   which the first KERNEL_MAX_ARGUMENTS are stored, or SIGNATURE_UNKNOWN if the text does not
-   tell. */
+   which the first KERNEL_MAX_ARGUMENTS are stored, or SIGNATURE_UNKNOWN if the list is empty or
+   cannot be read. */
 int signature_read_list(struct source_reader text, struct signature_parameter *seen);
 
 enum signature_use {
@@ -55,7 +55,7 @@ struct signature {
   } macros[SIGNATURE_MACROS];
   size_t macro_count;
   bool dynamic_shared; /* the text declares an extern __shared__ array */
-  /* For x, y and z, as far as the text tells; length 0: nothing more. grid_steps: the words and
+  /* For x, y and z, as far as the text tells; a token of length 0: none. grid_steps: the words and
      numbers by which blockIdx.x is multiplied, as W and V of blockIdx.x * (W * V); grid_factors: V
      of (blockIdx.x * W + threadIdx.x) * V; block_extents, the threads of a block: W of blockIdx.x *
      W + threadIdx.x, or of a loop from threadIdx.x by += W. */
