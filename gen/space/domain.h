@@ -69,8 +69,8 @@ int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule
 /* Binds one more expression of the rule that was added last. */
 int rule_bind(const struct domain *domain, struct rule *rule, const struct expr *expr,
               cugen_error *err);
-/* Sets *holds to whether the rule allows the values in the slots. Overwrites the
-   two slots of a launch's steps, behind those of the tunables. */
+/* Sets *holds to whether the rule allows the values in the slots. Overwrites the two slots of a
+   launch's steps, behind those of the tunables. */
 int rule_try(const struct domain *domain, const struct rule *rule, struct value *slots,
              bool *holds);
 bool rule_mentions(const struct domain *domain, const struct rule *rule, size_t tunable);

@@ -70,7 +70,7 @@ struct work {     /* the work of a variant on a problem */
   double extent;  /* bytes of all buffers and threads of all launches; below 0: the problem is not
                      valid */
   double written; /* elements of all outputs */
-  double flops;   /* floating point operations; 0: the config declares none */
+  double flops;   /* floating point operations; 0: unknown */
 };
 
 static struct work sizes_find_work(const struct sizes *s, const struct problem *problem,
@@ -140,8 +140,8 @@ static void find_growth(struct sizes *s, const struct variant *variant, size_t i
   }
 }
 
-/* Raises s->most to the extent of the problem of SHAPE_LARGER, and at least to LITTLE. A problem of
-   that extent takes almost no time. */
+/* Raises s->most to the extent of the problem of SHAPE_LARGER, and at least to LITTLE, an extent
+   that takes almost no time. */
 static void find_most(struct sizes *s, const struct variant *variant, struct value *changed) {
   enum { LITTLE = 1 << 20 };
   const struct problem problem = {.values = changed, .count = s->base->count};

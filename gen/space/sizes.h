@@ -4,10 +4,10 @@
    power of two, an eighth of each size, and odd sizes that are not below the base problem's.
    sizes_around makes problems at the edges of a variant's own tiles. With a tile of t elements the
    edges are t, t - 1, t + 1, 2 t + 1 and 1: first all sizes are t, then the sizes are at different
-   edges, until every size has been at every edge. Problems that are too large are left out. Further
-   problems take one value from the user's problem (the full-size problem, of which the base problem
-   is a small version), one parameter after the other, because a kernel may be wrong for that value
-   alone; the other sizes are tiles or small.
+   edges, until every size has been at every edge. Further problems take one value from the user's
+   problem (the full-size problem, of which the base problem is a small version), one parameter
+   after the other, because a kernel may be wrong for that value alone; the other sizes are tiles or
+   small.
    The tile of a size is the part that the first block of a launch covers: the grid is evaluated for
    rising sizes until it grows. For a size for which no grid grows, such as the depth of a product,
    the whole numbers among the variant's values and the block's x are taken as tiles. */
@@ -31,8 +31,9 @@ struct sizes {
   bool *vary;                                /* for each parameter: whether it is a size */
   struct size_growth *growth;                /* for each parameter; all zero where the parameter
                                                 cannot be a size */
-  double most;                               /* greatest extent (data and threads) of a problem
-                                                that sizes_around makes at the edges of tiles */
+  double most;                               /* sizes_around leaves out problems at the edges of
+                                                tiles whose extent (bytes of all buffers plus
+                                                threads of all launches) is larger */
   const struct problem *own;                 /* the user's problem, of which the base problem is a
                                                 small version; NULL: unknown */
 };

@@ -9,10 +9,10 @@
 enum { SPACE_MAX_ROWS = 50000000 };
 #define SPACE_MAX_STEPS UINT64_C(4000000000)
 
-/* The steps of walks that count against one limit. After SPACE_DOUBT_STEPS a walk estimates all of
-   its steps. Every SPACE_STOP_STEPS the walk asks whether to stop. */
+/* After SPACE_DOUBT_STEPS a walk estimates all of its steps. Every SPACE_STOP_STEPS the walk asks
+   whether to stop. */
 enum { SPACE_DOUBT_STEPS = 50000000, SPACE_STOP_STEPS = 1000000 };
-struct effort {
+struct effort { /* The steps of walks that count against one limit. */
   struct space_stop stop;
   uint64_t steps, most;
   uint64_t next; /* number of steps at which a limit is checked or the stop is asked next */
