@@ -24,8 +24,8 @@ int expand_variant_unnamed(struct expander *expander, const struct config *confi
                            const struct variant *variant, struct kernel_spec *out,
                            cugen_error *err);
 
-/* Checks that the other files of a variant exist and expand: reference, verify kernel, and the
-   sources of the inputs' data. spec: the expansion of the variant. */
+/* Checks that the other files of a variant exist and expand, such as the reference and the sources
+   of data. spec: the expansion of the variant. */
 int expand_proofs(struct expander *expander, const struct config *config,
                   const struct problem *problem, const struct device_facts *facts,
                   const struct variant *variant, const struct kernel_spec *spec, cugen_error *err);

@@ -164,7 +164,7 @@ size_t expansion_store_string(struct kernel_spec *spec, const char *string) {
 }
 
 /* Stores the kernel's name and its place, such as "matmul.cu:12"; the place is empty if the kernel
-   is not listed. The entry gets offsets, which expansion_finish_strings replaces by pointers. */
+   is not listed. The entry gets the offsets of both. */
 static int store_entry(struct expansion *x, struct kernel_entry *entry) {
   if (entry->stored) return CUGEN_OK;
   const char *body = text_get(&x->expander->body);

@@ -11,7 +11,7 @@
 #include "render.h"
 
 /* Hashes of a reference, verify kernel or generator: of its source alone, and of the source with
-   its launch and the scalars passed. Empty: there is none. */
+   its launch and the scalars passed. Empty: there is none, or its expansion fails. */
 struct proof {
   struct hash source, kernel;
 };
@@ -49,10 +49,9 @@ struct expansion {
   bool unnamed;                  /* errors do not name the variant */
   bool reference;                /* a reference, generator or verify kernel is expanded */
   bool verifies;
-  int generates;                         /* the argument whose data the generator makes; -1: no
-                                            generator */
-  int64_t samples;                       /* number of samples of a reference; 0: all elements */
-  struct proof proof, judge;             /* hashes of the variant's reference and verify kernel */
+  int generates;             /* the argument whose data the generator makes; -1: none */
+  int64_t samples;           /* elements that a reference or verify kernel visits; 0: all */
+  struct proof proof, judge; /* hashes of the variant's reference and verify kernel */
   struct proof check_proof, check_judge; /* hashes of the reference and the verify kernel for the
                                             check problem */
   struct value *slots;
@@ -67,7 +66,7 @@ struct expansion {
   bool wide_index;                    /* index_t has 64 bits */
   bool parameters_used;               /* the template used ${params} */
   size_t steps[CONFIG_MAX_LAUNCHES];  /* number of rounds of each loop of the implementation */
-  const char *template_name, *entry;  /* entry: the kernel of a reference */
+  const char *template_name, *entry;  /* entry: the kernel if `reference`; NULL: the only one */
   struct config_line template_line;
   struct names names;
   struct kernel_entry entries[KERNEL_MAX_ENTRIES]; /* the launched kernels, each once */
@@ -128,8 +127,8 @@ int expansion_count_steps(struct expansion *x);
 int expansion_allocate_spec(struct expansion *x);
 int expansion_finish_strings(struct expansion *x);
 int expansion_take_hashes(struct expansion *x);
-/* Checks, as far as the text shows, that the kernels take the parameters that are passed. Notes
-   suspicious orders of the names in spec->order. */
+/* Checks, as far as the text shows, that the kernels take the parameters that are passed. Notes the
+   first suspicious order of names in spec->order. */
 int expansion_check_parameters(struct expansion *x);
 int expansion_take_data_hashes(struct expansion *x);
 int expansion_evaluate_work(struct expansion *x);

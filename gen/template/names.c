@@ -39,7 +39,6 @@
 
 /* ---- The table ------------------------------------------------------------------------------ */
 
-/* The FNV-1a hash (Fowler, Noll, Vo). */
 static size_t hash_of(const char *text, size_t length) {
   uint32_t hash = 2166136261u;
   for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;

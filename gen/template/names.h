@@ -1,7 +1,7 @@
 /* The names that a template may use. The prologue declares in this order: the shared arrays;
    index_t, tensor_map, the problem, tunables and derived names; for each buffer NAME_t,
-   NAME_strideI, NAME_pitch, NAME_layout and the elements, for each scalar NAME_t and the scalar;
-   the implementation's scalars. */
+   NAME_strideI, NAME_pitch and the elements, for each scalar NAME_t and the scalar; the
+   implementation's scalars. */
 #ifndef GEN_TEMPLATE_NAMES_H
 #define GEN_TEMPLATE_NAMES_H
 
@@ -35,8 +35,8 @@ struct name {
   bool scoped;           /* the source also declares the name: a constant can be hidden by the
                             declaration, a macro cannot */
   bool valued;           /* the text uses the value, not only whether the name is defined */
-  const char *declared;  /* place of the source's declaration, for messages; NULL: none, or only in
-                            a branch of the preprocessor */
+  const char *declared;  /* place of the source's declaration; NULL: none, or only in a branch of
+                            the preprocessor */
   const char *variable;  /* like declared, but only for a variable of a function */
   const char *redefined; /* place of a #define in an #if other than the name's own #ifndef, or
                             NULL */

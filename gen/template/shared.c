@@ -2,7 +2,7 @@
    into one or more modes, each with a stride (base/layout.h). For example, `shared "part" { dtype =
    "f32", shape = { 32, 32 }, layout = "row^5,0,5" }` becomes
 
-     struct alignas(16) part_array { // row^5,0,5, transpose.lua:12
+     struct alignas(16) part_array { // row^5,0,5
        float data[32][32];
        __device__ float *at(int i, int j) { return &data[i][j ^ (i & 31)]; }
        ...
