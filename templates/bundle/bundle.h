@@ -51,7 +51,8 @@ typedef struct bundle_problem {
      error is raised as ValueError, RuntimeError or MemoryError.
    - The first call for a kind of arguments loads code, and reserves scratch for its stream; both
      stay until the process ends. Later calls load nothing, so call once before a graph is captured.
-     With constants or tensors in host memory, each call copies them and waits for the kernel. */
+     With constants, tensors in host memory, or an address that the variant keeps in a variable,
+     each call makes copies and waits for the kernel. */
 
 /* ---- Which variant -------------------------------------------------------------------------- */
 
@@ -164,8 +165,8 @@ int bundle_argument(const bundle_plan *plan, size_t index, bundle_argument_info 
      bind applies to all calls; values that the kernel reads by address belong to the call.
    A buffer that the variant keeps in a __device__ variable may be NULL: its contents then stay
    in that variable. Otherwise every launch copies to the variable what the kernel reads, and
-   back from it what the kernel writes. Calls of a plan with such an argument may be launched on
-   one stream at a time. */
+   back from it what the kernel writes. Calls of a plan that keeps a buffer, or the address of one,
+   in a variable may be launched on one stream at a time. */
 int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_call **out,
                 bundle_error *error);
 /* Launches the kernels on a CUstream of the library's context (NULL: its default stream), and

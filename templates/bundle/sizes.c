@@ -40,7 +40,7 @@ struct argument_sizes {
   unsigned char value[MOST_VALUE_BYTES]; /* of a scalar */
 };
 
-/* A value that only some launches pass, instead of an argument. */
+/* A value that a launch passes instead of an argument. */
 struct own_value {
   unsigned char bytes[8];
 };

@@ -1,6 +1,6 @@
 #pragma once
 // A view of an image that has an element at any row and column: outside of the image, `boundary` says which element.
-// Needs the problem's dtype and boundary, an argument `image` and the tunable image_in.
+// Needs the problem's boundary, the arguments `image` and `weights`, and the tunable image_in.
 
 // Returns the index that is read in place of index i; negative: none, and the value is zero. With "mirror" or "wrap", an index
 // further out than the image's size is reflected or repeated several times.
