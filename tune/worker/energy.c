@@ -30,7 +30,6 @@ struct load {
   long repeats;  /* runs in a batch */
 };
 
-/* Runs a batch, and reads the counter while the batch runs. */
 static int run_batch(struct load *load, double *joules, cugen_error *err) {
   int status = CUGEN_OK;
   for (long i = 0; i < load->repeats && !status; i++) {

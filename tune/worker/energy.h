@@ -9,9 +9,9 @@
 static const double energy_window = 0.5;
 
 /* Sets out->energy and out->energy_resolution for one run, which takes out->seconds. calls, count
-   and renewal are as for measure_calls. The measurement takes somewhat longer than `seconds`. Both
-   fields stay 0 if the device has no counter or the counter does not move. A failing launch gives
-   the error. */
+   and renewal are as for measure_calls. The measurement takes somewhat longer than `seconds`, with
+   a renewal twice as long. Both fields stay 0 if the device has no counter or the counter does not
+   move. A failing launch gives the error. */
 int energy_measure(struct device *device, struct call *const *calls, size_t count,
                    const struct measure_renewal *renewal, double seconds, struct measurement *out,
                    cugen_error *err);

@@ -1,7 +1,7 @@
 /* Times variants; see measure.h. A sample is the time between two events around a batch of
-   launches, divided by their number. A batch takes at least a millisecond, because the events'
-   clock counts in half microseconds. No launch begins until up to DEVICE_HELD of them are queued
-   (device_ops.time), so that the launching thread's waits for a processor are not timed. The
+   launches, divided by their number. On a GPU, a batch takes at least a millisecond, because the
+   events' clock counts in half microseconds. No launch begins until up to DEVICE_HELD of them are
+   queued (device_ops.time), so that the launching thread's waits for a processor are not timed. The
    launches of a batch take turns on buffer sets that together exceed the L2 cache, within the
    limits of dataset_sets_wanted, so that a launch does not find its input there. The result is the
    median of the samples, with minimum and quantiles: other work on the GPU only makes samples
@@ -29,7 +29,7 @@
 
 enum { MOST_SAMPLES = 64 };
 
-/* Least seconds of a batch. */
+/* Least seconds of a batch on a GPU, except in MEASURE_COLD. */
 static const double shortest_batch = 1e-3;
 /* A first look times this fraction of a batch. A kernel is dropped after MOST_LOOKS looks that
    agree. */
@@ -39,18 +39,18 @@ enum { MOST_LOOKS = 2 };
    run alone does not drop a variant. */
 static const double doubtless = 10e-3;
 
-/* After `samples` samples (0: only the verified run, which was cold and ran once), a variant is
-   beaten if its fastest sample is slower than the best variant by more than the factor `ratio`.
-   The fastest of few samples errs by some percent because of clocks and other work. */
+/* After `samples` samples (0: only single runs, such as the verified one, which was cold), a
+   variant is beaten if its fastest sample is slower than the best variant by more than the factor
+   `ratio`. The fastest of few samples errs by some percent because of clocks and other work. */
 static const struct {
   int samples;
   double ratio;
 } limits[] = {{0, 2}, {1, 1.5}, {2, 1.3}, {3, 1.15}, {5, 1.05}};
 
-/* From SPREAD_FROM samples on, the spread of the samples shows how much they err, although clocks
-   change from one variant to the next; for launches of more than long_launch seconds, which short
-   disturbances hardly change, SPREAD_FROM_LONG samples suffice. A variant is then also beaten if
-   it is slower than the best by `spreads` times the spread, and by least_margin at least. */
+/* From SPREAD_FROM samples on, the spread of the samples shows how much they err; for launches of
+   more than long_launch seconds, which short disturbances hardly change, SPREAD_FROM_LONG samples
+   suffice. A variant is then also beaten if it is slower than the best by `spreads` times the
+   spread, and at least by least_margin, because clocks change from one variant to the next. */
 enum { SPREAD_FROM = 3, SPREAD_FROM_LONG = 2 };
 static const double spreads = 4, least_margin = 0.02, long_launch = 5e-3;
 
@@ -157,7 +157,8 @@ void measure_summarise(double *times, int count, struct measurement *out) {
 }
 
 /* Chooses the number of launches in a batch. The verified run has warmed up a long kernel, which is
-   run once more only if `doubted`. A short kernel runs twice, because the first run warms up. */
+   run once more only if `doubted`. A kernel that is short, or of unknown duration, runs twice,
+   because the first run warms up. */
 static int size_batch(struct batch *batch, double seen, bool doubted, cugen_error *err) {
   const int runs = seen < shortest_batch ? 2 : doubted ? 1 : 0;
   double once = seen > 0 ? seen : INFINITY;

@@ -1,6 +1,5 @@
-/* Times a variant: batches sized to the clock's resolution run over buffer sets that rotate past
-   the L2 cache, and the result is a median with its spread. base/measure_way.h lists the ways of
-   timing. */
+/* Times a variant: batches sized to the clock's resolution take turns on buffer sets, and the
+   result is a median with its spread. base/measure_way.h lists the ways of timing. */
 #ifndef TUNE_WORKER_MEASURE_H
 #define TUNE_WORKER_MEASURE_H
 
@@ -9,7 +8,7 @@
 
 /* The state in which MEASURE_SUSTAINED ended. */
 enum measure_reached {
-  MEASURE_NOT_LOADED,  /* another way of timing, or the variant was dropped before */
+  MEASURE_NOT_LOADED,  /* another way of timing, or the variant was dropped */
   MEASURE_POWER_CAP,   /* the board was at its power limit, and the times were steady */
   MEASURE_STEADY,      /* clocks, power and times were steady below the power limit */
   MEASURE_NOT_SETTLED, /* no steady state was reached within the time limit */
@@ -36,16 +35,17 @@ struct measure_renewal {
 struct measure_options {
   /* Seconds of a run that would be as good as the best variant so far; 0: no best variant yet. */
   double best;
-  double seconds; /* approximate limit of the measuring time */
-  int samples;    /* number of samples */
-  bool few;       /* three samples are enough if launches are long and the samples agree */
-  double seen;    /* seconds of the run that was verified; 0: not known */
-  double energy;  /* seconds to spend on measuring the energy; 0: the energy is not measured */
+  /* Approximate limit of the measuring time, and most samples; unused for MEASURE_SUSTAINED. */
+  double seconds;
+  int samples;
+  bool few;      /* three samples are enough if launches are long and the samples agree */
+  double seen;   /* seconds of the run that was verified; 0: not known */
+  double energy; /* seconds to spend on measuring the energy; 0: the energy is not measured */
   enum measure_way way;
   double load; /* for MEASURE_SUSTAINED: most seconds of load; 0: measure_most_load */
 };
 
-/* Least seconds of load, and seconds after which a steady state is no longer awaited. */
+/* For MEASURE_SUSTAINED: least seconds of load, if `load` is not less; default of `load`. */
 extern const double measure_least_load, measure_most_load;
 
 /* Returns the part of a variant's timeout that may be spent on reaching a steady state. */

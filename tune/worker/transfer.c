@@ -38,7 +38,7 @@ struct transfer {
   CUstream stream;
   CUfunction copier;
   CUdeviceptr device;
-  size_t pitch;     /* row pitch of a 2-D or 3-D copy */
+  size_t pitch;     /* row pitch of a 2-D or 3-D copy; 0 for other copies */
   bool boxes;       /* the copy is 3-D */
   bool to_host;     /* the direction that is measured */
   void *host;       /* memory of the kind that is measured */

@@ -41,8 +41,8 @@ struct transfer_options {
 /* Returns an upper bound of the number of rows. */
 size_t transfer_count(const struct transfer_options *options);
 
-/* Measures in the device's primary context, while no other cugen process measures on the GPU. What
-   arrives in transfers of up to 16 MiB is compared with what was sent; a difference is
+/* Measures in the device's primary context, while no other cugen process measures on the GPU. For
+   each row, up to 16 MiB of what arrives are compared with what was sent; a difference is
    CUGEN_ERROR_WRONG. */
 int transfer_measure(const struct toolkit *toolkit, int ordinal,
                      const struct transfer_options *options, cugen_error *err);

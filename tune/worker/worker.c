@@ -111,7 +111,7 @@ static bool worker_stop(struct worker *w, double patience, struct text *how) {
 
 void worker_close(struct worker *w) {
   if (!w) return;
-  worker_stop(w, open_timeout, NULL); /* the worker has no question to answer, so it ends at once */
+  worker_stop(w, open_timeout, NULL); /* a thread, which has no question to answer, ends at once */
   if (w->shared) munmap(w->shared, sizeof *w->shared);
   if (w->shared_descriptor >= 0) close(w->shared_descriptor);
   text_free(&w->message);
@@ -265,7 +265,6 @@ static void put_toolkit(const struct worker *w, struct text *payload) {
   wire_put_string(payload, w->options.toolkit.compiler ? w->options.toolkit.compiler : "");
 }
 
-/* Checks the answer to MESSAGE_HELLO. */
 static int check_identity(struct worker *w, enum answer answer, cugen_error *err) {
   struct text identity = {0}, how = {0};
   struct wire_reader reader = wire_read(&w->message);

@@ -18,8 +18,7 @@ struct worker;
    anything. */
 struct worker_shared {
   struct fault fault; /* the fault that the process reports as it dies */
-  /* The generator, reference or verify kernel that was running when the process died; "": the
-     variant was running. */
+  /* The generator, reference or verify kernel that runs, or ran when the process died; "": none. */
   char doing[DATASET_DOING_BYTES];
   /* The variant ran on the check problem, which differs from the problem that is timed. */
   bool on_check;
@@ -79,8 +78,8 @@ struct worker_job {
   uint32_t count_blocks; /* if watched: as in watch_report, and nothing is compared */
   uint32_t processes;    /* if watched: as in watch_report */
   struct measure_options measure;
-  /* Seconds for the whole job. Making the data and the reference may take as long again for a
-     watched job, and ten times as long for others. */
+  /* Seconds for the variant's runs; a watched job may take longer. Making each dataset may take as
+     long again for a watched job, and ten times as long for others. */
   double timeout;
 };
 

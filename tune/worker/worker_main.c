@@ -282,7 +282,6 @@ static bool only_counts(const struct watch_report *report) {
   return report->count_blocks || report->mode == WATCH_TRAFFIC;
 }
 
-/* Loads the verify kernel in the process that will run it. */
 static bool load_judges(struct server *s, struct dataset *dataset, struct worker_result *result) {
   cugen_error err = {0};
   if (!dataset || dataset_load(s->device, dataset, &err) == CUGEN_OK) return true;
@@ -491,7 +490,7 @@ static int open_toolkit(struct server *s, struct wire_reader *reader, cugen_erro
   return s->toolkit ? CUGEN_OK : toolkit_open(&options, &s->toolkit, err);
 }
 
-/* Lists all GPUs. An error if there is none. */
+/* An error if there is no GPU. */
 static int worker_main_list_gpus(struct server *s, struct wire_reader *reader, struct text *payload,
                                  cugen_error *err) {
   struct device_description gpu;

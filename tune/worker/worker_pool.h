@@ -11,8 +11,8 @@ struct worker_pool;
 struct worker_pool_options {
   /* Options of every worker; `device`, `interrupted` and `context` are not used. */
   struct worker_options worker;
-  /* Where to find a worker that has listed the GPUs (worker_take_gpus), which becomes the first
-     worker of the pool. NULL: no such worker. */
+  /* A worker that has listed the GPUs (worker_take_gpus), which becomes the first worker of the
+     pool. NULL, or NULL there: no such worker. */
   struct worker *_Atomic *looked;
   const char *const *devices; /* ids such as "cuda:0"; borrowed */
   size_t count;
