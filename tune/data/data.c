@@ -29,8 +29,8 @@ struct making {
   struct expr_buffer buffers[KERNEL_MAX_ARGUMENTS];
   /* The buffers that were made only for this expression. */
   void *made[KERNEL_MAX_ARGUMENTS];
-  struct expr *bound; /* the expression; of its slots only the element's number and coordinates
-                         are still variable */
+  struct expr *bound; /* the expression with values for all slots but the element's number and
+                         coordinates */
   int slot_count;
   double begin;        /* clock_seconds at the beginning */
   pthread_t caller;    /* the thread that may call request->stop */

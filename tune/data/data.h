@@ -21,12 +21,12 @@ struct data_request {
   void *context;
 };
 
-/* Writes the data of every input that has an expression, a list or a file to shared +
-   dataset_data_offset. Inputs with a fill or a generator are skipped. An error message names the
-   line of the argument. */
+/* Writes to shared + dataset_data_offset the data of every input that has an expression, a list or
+   a file. Inputs with a fill or a generator are skipped. An error message names the line of the
+   argument. */
 int data_make(const struct data_request *request, char *shared, cugen_error *err);
 
-/* Writes the elements of right results that are compared to shared + dataset_results_offset, and
+/* Writes to shared + dataset_results_offset those elements of right results that are compared, and
    marks the results as ready. Reads the data that data_make has made. An error message names the
    line of the reference. */
 int data_make_answers(const struct data_request *request, char *shared, cugen_error *err);

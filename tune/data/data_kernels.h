@@ -13,9 +13,8 @@
 
 struct data_kernels;
 
-/* The most questions between begin and await, of which at most four are about one argument (its two
-   guards, its padding, its elements); and the number of parts in which data_kernels.cu is
-   compiled. */
+/* The most questions between begin and await, more than the four of each argument (two guards,
+   padding, elements); and the number of parts in which data_kernels.cu is compiled. */
 enum { DATA_MOST_QUESTIONS = 6 * KERNEL_MAX_ARGUMENTS, DATA_PARTS = 6 };
 
 /* Makes the source and the entries of one part, for a compiler; free them with kernel_spec_free. */
@@ -72,8 +71,8 @@ int data_kernels_guards(struct data_kernels *kernels, const struct memory *memor
 int data_kernels_compare(struct data_kernels *kernels, const struct kernel_argument *output,
                          const void *got, const void *want, const int64_t *samples, int64_t count,
                          cugen_error *err);
-/* Answers with tally.first: the index of the first of a reference's results, of 8 bytes each, that
-   belongs to an element of the output and still has only bytes of poison. */
+/* Answers with tally.first: the index of the first of `results`, of 8 bytes each, that belongs to
+   an element of the output and still has only bytes of poison; UINT64_MAX: none. */
 int data_kernels_unwritten(struct data_kernels *kernels, const struct kernel_argument *output,
                            const void *results, const int64_t *samples, int64_t count,
                            unsigned char poison, cugen_error *err);

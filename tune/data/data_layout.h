@@ -24,8 +24,9 @@ struct data_layout {
   struct data_mode modes[DATA_MODES];
 };
 
-/* A dtype: its kind and format as in base/dtype.h, the range to which doubles are clamped for an
-   integer type, and the largest number. */
+/* A dtype: its kind and format as in base/dtype.h. low, high: the range to which doubles are
+   clamped for an integer type. largest: the largest finite number of a float type; infinity for an
+   integer type. */
 struct data_type {
   int kind, bytes, exponent_bits, fraction_bits, infinities;
   double low, high, largest;

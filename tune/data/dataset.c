@@ -111,9 +111,9 @@ static int upload_wanted(struct device *device, struct dataset *d, bool results,
              : device->ops->upload(device, d->sampled.device, d->samples.flat, list, err);
 }
 
-/* Computes the reference's results unless the shared memory has them: on the device or, if it has
-   no room or a result may be missing or wrong, into the shared memory, where the host checks the
-   results. Then seals the shared memory. */
+/* Computes the reference's results unless the shared memory has them: on the device or, without
+   data kernels or room there, or if a result may be missing or wrong, into the shared memory, where
+   the host checks the results. Then seals the shared memory. */
 static int dataset_take_results(struct device *device, const struct dataset_request *request,
                                 struct dataset *d, cugen_error *err) {
   const bool wanted = request->reference.spec && !dataset_head(d)->reference;

@@ -28,7 +28,8 @@ struct dataset {
   char *shared; /* the shared memory; NULL: nothing is shared */
   size_t shared_bytes;
   bool has_reference;
-  /* The outputs' right results in the shared memory; NULL: the config gives none. */
+  /* Place of the outputs' right results in the shared memory, which may lack them if `wanted` has
+     them; NULL: the config gives none. */
   char *results;
   size_t results_bytes;
   /* NULL: the config has no verify kernel, or it is not loaded yet. */
@@ -50,7 +51,8 @@ struct dataset {
 /* A kernel of the config that makes or judges data: the reference, the verify kernel, or the
    generator of an argument. */
 struct dataset_kernel {
-  const char *name;               /* for messages: "c.lua:5: the reference r.cu" */
+  const char *name;               /* for messages: "c.lua:5: the reference r.cu"; of a verify
+                                     kernel, the file name */
   const struct kernel_spec *spec; /* NULL: the config has no such kernel */
   const struct compiled *compiled;
   size_t argument; /* of a generator: the argument whose data it makes */
@@ -61,9 +63,9 @@ struct dataset_request {
   int64_t id;
   const struct kernel_spec *spec; /* arguments, flops, buffers_hash */
   uint64_t seed;
-  bool timed;    /* allocate buffer sets to rotate through, not one (dataset_sets_wanted) */
+  bool timed;    /* allocate as many buffer sets as dataset_sets_wanted, not one */
   char *doing;   /* as in struct dataset */
-  bool answered; /* the shared memory already has the right results */
+  bool answered; /* the coordinator has put the right results into the shared memory */
   /* The dataset borrows the verify kernel until dataset_change or dataset_close. */
   struct dataset_kernel reference, verify, *generators; /* generators in the order of arguments */
   size_t generator_count;
@@ -88,7 +90,7 @@ int dataset_shared_size(const struct kernel_spec *spec, bool reference, uint64_t
                         size_t *bytes, cugen_error *err);
 
 /* Copies the inputs' data from the shared memory of one dataset to that of another dataset with
-   equal buffers. Data that no generator has made yet are skipped. */
+   equal buffers. Generated data that was not made yet is skipped. */
 void dataset_copy_data(const struct kernel_spec *spec, const char *from, char *to);
 
 /* Opens a dataset. Copies the arguments; the rest of the request stays the caller's. Runs the

@@ -194,7 +194,7 @@ static int touch_pages(void *memory, int part, int64_t first, int64_t last, cuge
 /* Runs a generator. memory: buffers of the generator's inputs. With data kernels, set 0 is made on
    the device and copied to the shared memory, unless an element may be wrong. */
 static int make_generated(const struct loading *l, struct memory *memory, cugen_error *err) {
-  /* Touching a page costs about as much as COST elements of other work. */
+  /* For parallel_for: touching a page costs about as much as COST elements. */
   enum { COST = 64 };
   struct device *device = l->device;
   const struct dataset *d = l->dataset;

@@ -331,7 +331,6 @@ static int ask_written(struct computation *c, bool *written, cugen_error *err) {
   return status;
 }
 
-/* Launches again with the threads in reverse order. */
 static int launch_reversed(struct computation *c, cugen_error *err) {
   const struct dataset *d = c->dataset;
   const struct memory list = c->list;

@@ -12,13 +12,14 @@ struct samples {
 };
 
 /* The reference is computed only at samples if it needs more operations than VERIFY_FULL_FLOPS or
-   if an output has more elements than VERIFY_FULL_ELEMENTS, unless all outputs are small. */
+   if an output has more elements than VERIFY_FULL_ELEMENTS, unless no output has more than 2^14
+   elements. */
 #define VERIFY_FULL_FLOPS    1e12
 #define VERIFY_FULL_ELEMENTS ((int64_t)1 << 26)
 
 /* Chooses the samples of all outputs together: all elements or, beyond the limits above, for each
-   shape of an output up to 2^20 edge and 2^14 random elements, or all of up to 2^14 elements. The
-   caller calls samples_free. */
+   shape of an output up to 2^20 edge and 2^14 random elements, or all elements if they are at most
+   2^14. The caller calls samples_free. */
 int samples_choose(const struct kernel_argument *const *outputs, size_t count, double flops,
                    uint64_t seed, struct samples *out, cugen_error *err);
 /* Returns the flat index of the i-th sample. */
@@ -62,8 +63,8 @@ int verify_padding(const struct kernel_argument *output, const void *got, unsign
                    cugen_error *err);
 
 /* The padding between rows, in bytes: row r begins at r * pitch, and its padding are the `width`
-   bytes from `skip` on, without those at or beyond `limit`. If `rows` is 0, there is no padding or,
-   in a tiled array, the padding is scattered. */
+   bytes from `skip` on, without those at or beyond `limit`. If `rows` is 0, there is no padding, or
+   it is scattered. */
 struct verify_gaps {
   int64_t rows, pitch, skip, width, limit;
   bool scattered;
