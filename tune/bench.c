@@ -33,7 +33,7 @@ struct bench_data {
   struct bench_kernel reference, verify, *generators;
   struct value *slots; /* parameters and shared tunables, which expressions of arguments read */
   size_t shared_bytes;
-  bool made;    /* false: the dataset's kernels are still being compiled */
+  bool made;    /* the kernels are compiled, and the shared memory has been made */
   bool ready;   /* a worker has made the dataset */
   size_t users; /* number of jobs under way with this dataset */
   struct bench_data *next;
@@ -465,7 +465,7 @@ static int finish_data(struct bench *bench, struct bench_data *d, cugen_error *e
     status = finish_kernel(bench, &d->reference, &request->reference, err);
   if (!status && d->verify.build) {
     status = finish_kernel(bench, &d->verify, &request->verify, err);
-    request->verify.name = bench->target->config->verify; /* messages add the config's line */
+    request->verify.name = bench->target->config->verify; /* verifier.c adds "the verify kernel" */
   }
   if (!status) status = bench_make_shared(bench, d, err);
   if (!status) status = finish_kernels(bench, request, err);

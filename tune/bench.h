@@ -81,8 +81,8 @@ void bench_close(struct bench *bench);
 
 /* Gives the dataset for a spec. Calls with equal data_hash and `timed` share one dataset. The spec
    was expanded from problem and variant. *out lives at least until two other datasets have been
-   requested or foreseen. If the fault of a failure lies in the data, bench_fault returns the reason
-   from then on. */
+   requested or foreseen. If the call fails because of the data, bench_fault returns the reason from
+   then on. */
 int bench_dataset(struct bench *bench, const struct kernel_spec *spec,
                   const struct problem *problem, bool timed, const struct variant *variant,
                   const struct dataset_request **out, cugen_error *err);

@@ -7,15 +7,14 @@
 
 struct candidate {
   uint64_t index;
-  /* A bit for each worker on which the candidate failed without the failure being believed
-     (slots.h). */
+  /* A bit for each worker on which the candidate has failed (slots.h). */
   uint64_t tried_on;
   struct kernel_spec real, check;
   bool has_check; /* the variant also runs on the check problem, so that `check` is set */
   struct compile_job *real_build, *check_build;
   /* A second compile of the real image, requested because cached images lack the PTX. */
   struct compile_job *ptx_build;
-  /* Counts the bytes that the real image requests from memory; NULL: not counted. */
+  /* The count under way of the bytes that the real image requests from memory; NULL: none. */
   struct counting *counting;
   /* The reason, if the candidate cannot be launched or tried; else CUGEN_OK. */
   cugen_error refused;

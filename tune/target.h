@@ -19,8 +19,8 @@ struct tune_priors {
 
 /* A function of the user's own (cugen_baseline) that the best variant is compared with. */
 struct tune_baseline {
-  bool several;     /* several problems are tuned: an error of the function only leaves out one
-                   problem's comparison */
+  bool several;     /* several problems are tuned: an error that the function returns only leaves
+                       out one problem's comparison */
   const char *path; /* absolute path of the function's library */
   const char *function;
   struct text *reason; /* receives why there is no comparison */

@@ -33,8 +33,8 @@ static void add_divisor(struct list *list, uint64_t each) {
 }
 
 /* Adds a feature for the divisors of each size that may decide which variants are valid. Without
-   such a size, adds one feature for all sizes that have multiples, because the problems may not
-   tell which size's divisors decide how fast variants are. */
+   such a size, adds one feature for all sizes that some problem has as a multiple of 8, because the
+   problems may not tell which size's divisors decide how fast variants are. */
 static void add_multiples(struct list *list, const struct portfolio_matrix *m, const size_t *sizes,
                           size_t count) {
   uint64_t each = 0;

@@ -13,7 +13,7 @@ enum portfolio_feature_kind {
   /* ceil_div(M, 128) * ceil_div(N, 128), which grows with the number of waves. */
   FEATURE_TILES,
   FEATURE_RATIO, /* M / N */
-  /* The exponent of the largest power of two that divides all of one or more sizes, up to
+  /* The exponent of the largest power of two that divides each size of `each`, up to
      PORTFOLIO_MOST_POWER. */
   FEATURE_MULTIPLES,
 };

@@ -7,7 +7,8 @@
 struct portfolio_formulas {
   struct portfolio_formula (*of)[FORMULA_WAYS]; /* formulas of each chosen variant */
   size_t way;                                   /* the way of fitting that is used */
-  /* By problem: the index in `chosen` of the valid variant whose formula is least. */
+  /* By problem: the index in `chosen` of the valid variant whose formula is least; the number of
+     chosen variants if none is valid. */
   size_t *least;
   /* Like `least`, but by formulas fitted without the problem. */
   size_t *honest;

@@ -14,7 +14,7 @@ struct axis_values { /* The values of one axis. */
   const char *name;
   struct value *values; /* in order, without duplicates */
   size_t count;
-  double *numbers; /* NULL: the values are words */
+  double *numbers; /* NULL: not all values are numbers */
 };
 
 struct own { /* A tunable of an implementation. */

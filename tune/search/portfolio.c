@@ -25,10 +25,10 @@ struct portfolio {
   /* Sums of payments and of results, with older ones counting less. */
   double paid[ARMS], heard[ARMS];
   struct population population;
+  /* The strategy that gave each variant in flight; the oldest entry is overwritten. */
   struct {
     uint64_t index;
     size_t arm;
-    /* The strategy that gave each variant in flight; the oldest entry is overwritten. */
   } pending[PENDING];
   size_t given, reported;
   uint64_t state;

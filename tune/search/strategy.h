@@ -13,7 +13,7 @@ struct strategy_span { /* The variants of one implementation. */
    the implementation is an axis as well. */
 struct strategy_axis {
   size_t count;
-  const double *values; /* values in rising order; NULL: the values are words without an order */
+  const double *values; /* values in rising order; NULL: not all values are numbers */
 };
 
 enum {
@@ -70,8 +70,8 @@ struct strategy_ops {
      the meantime. A failure may be followed by a second report, with the cost of the variant on
      another device, because the first device was broken. */
   void (*report)(struct strategy *strategy, uint64_t index, double cost, double seconds);
-  /* Says that another strategy gave this variant: the strategy will not give it, but gets its
-     result. */
+  /* Says that another strategy or tuner gave this variant: the strategy will not give it, but gets
+     its result. */
   void (*taken)(struct strategy *strategy, uint64_t index);
 };
 

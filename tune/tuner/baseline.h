@@ -9,8 +9,8 @@
    function is wrong or dies, or returns an error for one of several problems, the result says so,
    and the run goes on. */
 int baseline_try(struct tuner_run *run, cugen_error *err);
-/* Times the function in turn with the best variant, and stores both records under cache options of
-   their own, so that no look-up of variants finds them. */
+/* Times the function in turn with the best variant. If both are right, stores both records under
+   cache options of their own, so that no look-up of variants finds them. */
 int baseline_compare(struct run_records *records, cugen_error *err);
 
 #endif

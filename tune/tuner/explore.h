@@ -12,7 +12,7 @@
 struct explore {
   struct race race; /* runner 0 is the variant that the plan began with */
   double share;     /* largest share of launches that alternatives may get */
-  size_t current;   /* runner that all other launches take */
+  size_t current;   /* runner that launches take unless they explore */
   size_t turn;      /* number of runners whose turn in this round is over */
   int round;
   uint64_t explored; /* number of launches that took an alternative */

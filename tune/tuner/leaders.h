@@ -4,11 +4,11 @@
 
 #include "records.h"
 
-/* Returns the seconds of the budget that are reserved for the race, or for verifying predictions;
-   0: none, as without a budget in seconds. */
+/* Returns the seconds of the budget that are reserved for measuring energies and for the race, or
+   for verifying predictions; 0: none. */
 double leaders_reserved(const struct tuner_run *run);
 /* Races the best few variants against one another. Does nothing on the cpu device, for predictions,
-   after an interruption, or if the run has no records. */
+   after an interruption, or if the run made no record. */
 int leaders_settle(struct run_records *r, cugen_error *err);
 
 /* Returns how a round of a race measures. */

@@ -19,7 +19,7 @@ void queue_close(struct queue *q, struct bench *bench);
 /* Begins to compile the candidate, and queues it to be measured. Takes over the candidate. */
 int queue_begin(struct queue *q, struct proposals *proposals, struct candidate *c,
                 cugen_error *err);
-/* Puts a candidate that queue_take returned in front of all others. */
+/* Puts a candidate in front of all others. */
 void queue_put_back(struct queue *q, struct candidate *c);
 struct candidate *queue_take(struct queue *q, size_t place);
 

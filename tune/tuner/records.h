@@ -17,7 +17,7 @@ struct run_records {
   struct cache_record *own;
   struct hash *images; /* candidate_image of each record in `own` */
   size_t count;
-  size_t held; /* number of records, from the first on, that are held back: all are faulty */
+  size_t held; /* number of faulty records, the first ones of `own`, that are held back */
   /* A variant without a fault was seen, so that faults are those of single variants. */
   bool sound;
   cugen_error fault; /* error of the first record held back */
@@ -33,7 +33,7 @@ void run_records_free(struct run_records *r);
 int run_records_learn(struct run_records *r, struct cache_record *record, bool *added,
                       cugen_error *err);
 /* Returns a record that shows that the variant is wrong, or the known record of exactly this
-   kernel. NULL: there is neither, or the record's timeout was shorter than the present one, or
+   kernel. NULL: there is neither, or the record is of a timeout shorter than the present one, or
    certain outputs are asked for and the record does not say whether the kernel has them. */
 const struct cache_record *run_records_find(const struct run_records *r,
                                             const struct kernel_spec *spec);
@@ -41,8 +41,8 @@ const struct cache_record *run_records_find(const struct run_records *r,
    compared; otherwise NULL. */
 const struct cache_record *run_records_timed(const struct run_records *r,
                                              const struct kernel_spec *spec);
-/* Opens a candidate for the variant of a record. *out becomes NULL if the options do not ask for
-   the variant, or if run_records_find returns another record than the known one. */
+/* Opens a candidate for the variant of a record. *out becomes NULL if run_find does not find the
+   variant, or if the record is a known one and run_records_find returns another. */
 int run_records_open(const struct run_records *r, const struct cache_record *record,
                      struct candidate **out, cugen_error *err);
 /* Like run_records_open, and begins to compile the candidate, so that several candidates compile

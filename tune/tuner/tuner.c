@@ -10,7 +10,7 @@
 
    The parts of a run, which are files of this folder and use only parts named before them: run,
    records, best, alike, proposals (the strategy), queue, slots (of the workers), counts, workers,
-   sharing (with other tuners), energies, leaders, baseline, verdict.
+   sharing (with other tuners), energies, race, leaders, baseline, verdict.
 
    Invariants:
    - The search gives a variant to one worker once, unless that worker's device is in doubt. A
@@ -45,7 +45,7 @@ struct tuner {
   struct queue queue;
   struct workers workers;
   struct sharing sharing;
-  cugen_error late; /* names the data still being made at the end of the budget; else CUGEN_OK */
+  cugen_error late; /* names what was cut short by the end of the budget; else CUGEN_OK */
   bool complete;    /* the strategy is exhausted, and all its variants were measured */
   double last_poll;
 };
@@ -157,7 +157,7 @@ static size_t under_way(const struct tuner *t) {
 }
 
 /* Returns true if the strategy is exhausted, no variant is under way here or in another tuner, and
-   none waits for its data. */
+   the end of the budget cut nothing short. */
 static bool tuner_is_done(const struct tuner *t) {
   return t->proposals.exhausted && !t->late.status && under_way(t) == 0 &&
          t->sharing.count + t->sharing.batch_count == 0;

@@ -1,4 +1,4 @@
-/* The status of a run, and its final counts; see verdict.h. */
+/* The end of a run; see verdict.h. */
 #include "verdict.h"
 
 #include <math.h>
@@ -18,8 +18,8 @@ size_t verdict_count_remembered(const struct run_records *records) {
   return count;
 }
 
-/* Returns the first known record of the current kernel, or NULL. right: only records of right
-   variants count. */
+/* Returns the first known record whose kernel has not changed since, or NULL. right: only records
+   of right variants count. */
 static const struct cache_record *first_current(const struct run_records *records, bool right) {
   struct candidate *c = NULL;
   cugen_error ignored;
@@ -34,7 +34,6 @@ static const struct cache_record *first_current(const struct run_records *record
   return NULL;
 }
 
-/* Reports data that was not made in time. */
 static int too_late(const struct tuner_run *run, const cugen_error *late, cugen_error *err) {
   const bool predicted = run->target->predicted;
   return error_set(err, CUGEN_ERROR_WRONG,

@@ -1,4 +1,4 @@
-/* The status of a run, and its final counts. */
+/* The status of a run, and its count of remembered variants. */
 #ifndef TUNE_TUNER_VERDICT_H
 #define TUNE_TUNER_VERDICT_H
 
@@ -7,8 +7,8 @@
 /* Counts the variants with a known record. */
 size_t verdict_count_remembered(const struct run_records *r);
 
-/* Returns the status of the whole run. late: names the data still being made at the end of the
-   budget, else CUGEN_OK. complete: the strategy is exhausted, and all variants were measured. */
+/* Returns the status of the whole run. late: names what was cut short by the end of the budget,
+   else CUGEN_OK. complete: the strategy is exhausted, and all its variants were measured. */
 int verdict_give(const struct proposals *p, const struct queue *queue, const cugen_error *late,
                  bool complete, cugen_error *err);
 
