@@ -93,7 +93,6 @@ int bench_keep_image(const struct bench *bench, const struct bench_images *in,
 
 /* ---- Kernels that make data and judge results ----------------------------------------------- */
 
-/* Returns the cache for the images of kernels that make data or judge results. */
 static struct bench_images shared_images(const struct bench *bench) {
   return (struct bench_images){.cache = bench->target->images, .options = bench->target->ops->kind};
 }

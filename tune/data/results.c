@@ -62,7 +62,6 @@ struct computation {
   struct call *call;
 };
 
-/* Uploads the list of samples that the reference is passed. */
 static int upload_list(struct computation *c, const int64_t *list, cugen_error *err) {
   const size_t bytes = (size_t)c->dataset->samples.count * sizeof *list;
   int status = c->list.device

@@ -111,7 +111,7 @@ static int choose_allocate(struct chooser *c, size_t rows, size_t columns, size_
   return c->costs && c->variants && c->chosen && c->rest ? CUGEN_OK : error_memory(err);
 }
 
-/* Opens a chooser. Call chooser_close even after an error. */
+/* Call chooser_close even after an error. */
 static int chooser_open(struct chooser *c, const struct portfolio_matrix *m, const bool *rows,
                         size_t most, cugen_error *err) {
   size_t count = 0;
@@ -338,7 +338,6 @@ static bool choose_is_chosen(const struct chooser *kernels, size_t kernel) {
   return false;
 }
 
-/* Keeps only the columns of the chosen kernels. */
 static void keep_kernels(struct chooser *variants, const struct portfolio_matrix *m,
                          const struct chooser *kernels) {
   size_t kept = 0, at = 0;

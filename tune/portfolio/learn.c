@@ -413,7 +413,7 @@ static int learn_from_all(const struct portfolio_matrix *m, const struct validat
   return status;
 }
 
-/* Sums up the losses. One or two problems are too few to leave any out. */
+/* One or two problems are too few to leave any out. */
 static void learn_sum_losses(const struct validation *v, struct portfolio_learnt *out) {
   const size_t problems = v->m->problems, leaves = out->leaves ? out->leaves : 1;
   for (size_t p = 0; p < problems; p++)

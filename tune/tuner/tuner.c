@@ -52,7 +52,7 @@ struct tuner {
 
 /* ---- Progress ------------------------------------------------------------------------------- */
 
-/* Calls the user's callback. Returns true if it asks to stop, now or in an earlier call. */
+/* Returns true if the user's callback asks to stop, now or in an earlier call. */
 static bool poll_user(void *context) {
   struct tuner *t = context;
   struct tuner_run *run = &t->run;
