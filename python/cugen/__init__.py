@@ -29,7 +29,7 @@ _sharing = threading.Lock()
 
 
 def _opened(device: str | None, template_dir: str | None = None) -> Library:
-    """One library for each device and folder, kept: compilers stay warm. A forked process has its own."""
+    """One library for each device and folder, kept so that compilers stay warm. A forked process has its own."""
     key = (os.getpid(), device, template_dir)
     with _sharing:
         if key not in _shared or _shared[key]._handle.closed:
@@ -62,7 +62,7 @@ def tune(what: Any, *given: Any, budget: float | str | None = None, device: str 
 
     ``cugen.tune(source, "blur", [out, x, n], tunables=..., grid=..., block=..., answer=...)`` is ``Kernel.tune`` of a Config of
     these, for a budget, a device and a baseline. ``cugen.tune([small, large], "10m")`` compiles once what several of them can use; the other
-    options are those of Kernel.tune."""
+    options are Kernel.tune's, but for patience, bitwise and in_process."""
     if not isinstance(what, (str, os.PathLike)):
         return tune_several(what, *(given or (budget,)), baseline=baseline, **options)
     return _kernel_of(Config(what, *given, **options), device=device).tune(budget, baseline=baseline)

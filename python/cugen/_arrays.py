@@ -1,7 +1,7 @@
 """The arguments of a kernel: arrays of many libraries as one kind of view, and numbers as bytes.
 
-A view is made through the first protocol that an object has: a buffer or ``__array_interface__`` (host memory), DLPack,
-``__cuda_array_interface__``. Nothing is copied."""
+A view is made through the first protocol that an object has: ``__array_interface__`` (host memory), DLPack,
+``__cuda_array_interface__``, a buffer. Nothing is copied."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ class Slot:
             raise self._refuse("the kernel writes to it and it is read-only: pass a writable copy")
 
     def _check_shape(self, given: View) -> None:
-        """The argument's shape and strides, or all of the buffer in one piece, whatever its shape."""
+        """Demands the argument's shape and strides, or all of the buffer as one dimension."""
         argument, size = self.argument, given.size
         strides = given.strides or _packed(given.shape, size)
         if len(given.shape) == 1 and given.shape[0] * size == argument.bytes and _same_strides(given.shape, strides, (size,)):

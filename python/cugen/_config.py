@@ -104,7 +104,7 @@ def _extents(what: str, given: Extents) -> str:
 class Config:
     """A kernel described in Python, to be used where a config's name is: ``cugen.kernel(cugen.Config(...))``.
 
-    source: the text of a .cu, or a path. kernel: its name, which may be left out where there is one; ``"blur<BLOCK>"`` for a template.
+    source: the text of a .cu, or a path. kernel: its name, which may be left out if the source has one; ``"blur<BLOCK>"`` for a template.
     arguments: in the kernel's order, arrays and numbers; they are the data that variants run on. tunables: the values of each macro
     or template parameter. grid, block: numbers or expressions of tunables and whole-number arguments, ``"ceil_div(n, BLOCK)"``;
     without a block ``block_size_x``, ``_y`` and ``_z`` are taken. restrictions: expressions that every variant meets. answer: what
@@ -163,7 +163,7 @@ class Config:
         return f"<cugen.Config {self.name}>"
 
     def write(self, folder: Path) -> str:
-        """Writes the config, its data, its source and the headers beside that into a folder, which is made; the config's path."""
+        """Writes the config, its data, its source and the headers beside that into a folder, which is made. Returns the config's path."""
         os.makedirs(folder, exist_ok=True)
         for name in sorted(os.listdir(self._folder)):
             shutil.copy(os.path.join(self._folder, name), folder)
@@ -219,7 +219,7 @@ class Config:
         return f"  {kind} {_quoted(name)} {{ {', '.join(attributes)} }},"
 
     def _tolerance_of(self, name: str, dtype: str) -> list[str]:
-        """A tolerance is absolute below 1; the norm of all errors tells where results are small."""
+        """By default also a norm, because a tolerance is absolute below 1 and says little of small results."""
         given = self._tolerance.get(name) if isinstance(self._tolerance, Mapping) else self._tolerance
         if given is None and dtype[0] in "fbe":
             return [f"{word} = \"64 * eps('{dtype}')\"" for word in ("tolerance", "norm")]

@@ -37,7 +37,7 @@ class Described:
 
     @classmethod
     def _of(cls: type[Made], c: Structure) -> Made:
-        # Of an array as many elements count as there are dimensions.
+        # Of an array only the first `rank` elements count.
         return cls(**{name: convert(getattr(c, name)) if convert else tuple(getattr(c, name)[: c.rank])
                       for name, convert in conversions(cls)})  # type: ignore[arg-type]
 

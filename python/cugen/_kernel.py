@@ -48,17 +48,17 @@ def _may_be_left_out(argument: Argument) -> bool:
 
 
 class Tuning(Value):
-    """What one tune did: the fields of "run" in docs/json.md, and ``problem``, ``device`` (its id) and ``records``: correct variants by
-    time, then failed ones."""
+    """What one tune did: the fields of "run" in docs/json.md, and ``problem``, ``device`` (its id) and ``records``: correct
+    variants, best first, then failed ones."""
 
     @property
     def best(self) -> Value | None:
-        """The fastest correct record, with the bits that were asked for; None: no variant is correct."""
+        """The best correct record, with the bits that were asked for; None: there is none."""
         return _best([r for r in self.records if self.outputs is None or r.outputs == self.outputs])
 
 
     def __str__(self) -> str:
-        """A line for the run, one for each of the ten fastest, and one for a baseline."""
+        """A line for the run, one for each of the ten best, and one for a baseline."""
         right = [record for record in self.records if record.seconds is not None]
         lines = [f"{self.problem or 'no sizes'} on {self.device}: {self.tried} of {self.valid} variants tried, {self.failed} failed"]
         lines += [f"{1e6 * record.seconds:10.4g} us  {record.variant}" for record in right[:10]]
@@ -249,7 +249,7 @@ class Kernel(Closing):
         self._take_torch()
 
     def _take_torch(self) -> None:
-        """From when PyTorch is imported its tensors have a way of their own."""
+        """Once PyTorch is imported, _torch.py launches calls with its tensors."""
         if self._torch is None and hasattr(sys.modules.get("torch"), "compiler"):
             from . import _torch
 
@@ -305,7 +305,7 @@ class Kernel(Closing):
     def plan(self, *, distance: float = 0.0, tuned_only: bool = False, choice: bytes | None = None,
              bitwise: str | None = None, explore: float = 0.0) -> Plan:
         """Loads the variant to use. distance: 0 is the config's policy, above 0 nearest up to that distance, below 0 this
-        problem's own best. tuned_only: an error instead of a variant that was never measured. choice: that of another plan
+        problem's own best. tuned_only: an error instead of a default or another GPU's variant. choice: that of another plan
         (``Plan.choice``), in this process or another one. bitwise: a variant; only what is recorded to give the same bits.
         explore: the share of launches, up to 0.5, that other variants get, to find out which is the fastest here."""
         flags = (c.PLAN_TUNED_ONLY if tuned_only else 0) | (c.PLAN_EXPLORE if explore else 0)
@@ -319,7 +319,7 @@ class Kernel(Closing):
 
     @property
     def current(self) -> Plan:
-        """The plan for its own problem, the settings and the config's defaults: opened by the first use, and anew after ``tune``."""
+        """The plan for its own problem (the settings, and the config's defaults), opened by the first use, and anew after ``tune``."""
         return self._plan_of(())
 
     def _plan_of(self, views: Sequence[Any]) -> Plan:
@@ -468,7 +468,7 @@ class Kernel(Closing):
 
     @property
     def best(self) -> Value | None:
-        """The fastest correct record; None: there is none."""
+        """The best correct record; None: there is none."""
         return _best(self.records())
 
     def run(self, variant: str | None = None, *, timeout: float = 0.0) -> Value:
@@ -495,8 +495,8 @@ class Kernel(Closing):
 
     def check(self, variant: str | None = None, *, all: bool = False, branches: bool = False, sample: int | None = None,
               seed: int | None = None, threads: int | None = None, timeout: float = 0.0, no_traffic: bool = False) -> Check:
-        """Runs variants on the processor with every access to memory watched: races, bounds, barriers. Small sizes, whatever the
-        kernel's own are. What it finds is no exception: see ``Check.ok``."""
+        """Runs variants on the processor with every access to memory watched: races, bounds, barriers. Sizes are small, whatever
+        the kernel's own are. What it finds is no exception: see ``Check.ok``."""
         seconds(timeout=timeout)
         found, failure = self._command("check", (Status.WRONG, Status.COMPILE, Status.INTERRUPTED), variant=variant, all=all,
                                        branches=branches, sample=sample, seed=seed, threads=threads, timeout=timeout or None,
@@ -505,7 +505,7 @@ class Kernel(Closing):
 
     def export(self, folder: Path, *, devices: str | None = None, problems: str | None = None, distance: float | None = None,
                ptx: bool = False, force: bool = False, variant: str | None = None) -> Value:
-        """Writes the tuned variants as plain C, which at run time needs only the driver; with variant that one alone."""
+        """Writes the tuned variants as plain C, which at run time needs only the driver; with ``variant``, that one alone."""
         return self._command("export", output=folder, devices=devices, problems=problems, distance=distance, ptx=ptx, force=force,
                              variant=variant)[0]
 
@@ -514,7 +514,7 @@ def tune_several(kernels: Sequence[Kernel], budget: float | str | None = None, *
          implementation: str | None = None, baseline: str | None = None, again: bool = False, threads: int = 0, variant_timeout: float = 0.0,
          compile_timeout: float = 0.0, verify_seconds: float = 0.0, progress: Callable[[Progress], object] | None = None) -> list[Tuning]:
     """Tunes several kernels of one library within one budget, such as one config for several problems: ``cugen.tune([small, large],
-    "10m")``. What several of them can use is compiled once. The rest is as ``Kernel.tune`` has it."""
+    "10m")``. What several of them can use is compiled once. The options are as for ``Kernel.tune``."""
     chosen = dict(budget_seconds=_seconds(budget), budget_count=count, strategy=strategy, seed=seed, implementation=implementation, baseline=baseline,
                   again=again, threads=threads, verify_seconds=verify_seconds,
                   **seconds(variant_timeout=variant_timeout, compile_timeout=compile_timeout))
@@ -602,7 +602,7 @@ def _views(listed: Sequence[Argument], values: Sequence[Any],
 
 
 def _stream(on_cpu: bool, values: Sequence[Any]) -> int:
-    """What the arrays' libraries work on now."""
+    """The current stream of the arrays' libraries."""
     if on_cpu:
         return 0
     found = {stream for stream in map(arrays.current_stream, values) if stream is not None}
@@ -612,7 +612,7 @@ def _stream(on_cpu: bool, values: Sequence[Any]) -> int:
 
 
 class Plan(Closing):
-    """One variant of a kernel, loaded on its device, which changes only with explore. Any thread may call it."""
+    """One variant of a kernel, loaded on its device. The variant changes only with explore. Any thread may call a plan."""
 
     def __init__(self, kernel: Kernel, handle: Handle) -> None:
         self._library = kernel.library
@@ -672,7 +672,7 @@ class Plan(Closing):
             bound.launch(stream)
 
     def _launch_captured(self, taken: Taken, stream: int) -> None:
-        """Launches into a CUDA graph, whose replays may be side by side with other launches on any stream: with scratch of its own."""
+        """Launches into a CUDA graph, whose replays may be side by side with other launches on any stream. So it gets scratch of its own."""
         from . import _torch
 
         scratch = _torch.scratch_of(self.arguments, self._slots[0].ordinal)
@@ -715,7 +715,7 @@ class Plan(Closing):
         return Error(f"argument '{self.arguments[index].name}' is missing: {self.info.kernel} takes {names}{why}")
 
     def _scalar(self, argument: Argument, value: Any) -> bytes:
-        """A size has the problem's value: buffers and grid are made for that, and the kernel would leave them."""
+        """A size must have the problem's value: with a larger one the kernel would leave its buffers."""
         given = arrays.pack(argument, value)
         if argument.is_size and given != arrays.pack(argument, argument.size):
             raise Error(f"argument '{argument.name}': {value!r}, but the kernel is open for {argument.size}. Leave it out, or open "
@@ -767,7 +767,7 @@ class Bound:
         own(self, handle)
         self._handle: Handle = handle
         self._launch, self._rebind = load().cugen_call_launch, load().cugen_call_rebind
-        self._error = c.cugen_error()  # of what is done in the plan's turn
+        self._error = c.cugen_error()  # used only under the plan's lock
         self._error_at = byref(self._error)
         self._pointers = taken.pointers
         self.key = taken.key

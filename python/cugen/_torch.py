@@ -90,7 +90,7 @@ class Ready(NamedTuple):
 
 def launch(kernel: Kernel, arguments: tuple[Any, ...], out: Any) -> Any:
     """Launches a call that is remembered for such tensors, on the current stream. Returns
-    NotImplemented if there is none."""
+    NotImplemented if the call must take the long way."""
     tensors = arguments if out is None else (*arguments, out)
     try:
         key = (
@@ -138,7 +138,7 @@ def arranged(addresses: Sequence[int], order: tuple[int, ...], blank: list[None]
 def remember(
     kernel: Kernel, plan: Plan, arguments: tuple[Any, ...], out: Any, made: Sequence[int]
 ) -> None:
-    """Remembers a call that Kernel._call has checked and made."""
+    """Remembers a call that Kernel._call has launched, if the short way can repeat it."""
     tensors = arguments if out is None else (*arguments, out)
     if (
         plan._constants
@@ -150,7 +150,7 @@ def remember(
     device = max((t.get_device() for t in tensors), default=-1)
     if (
         not kernel._on_cpu and device < 0
-    ):  # all in host memory: which stream is current no tensor tells
+    ):  # all in host memory: no tensor tells which stream is current
         return
     outputs = [
         i for i, argument in enumerate(plan.arguments) if argument.kind == ArgumentKind.OUTPUT
@@ -222,8 +222,8 @@ def make(argument: Argument, like: Any) -> Any:
 
 
 def memory_of(stream: int, device: Any) -> Any:
-    """A context in which tensors are made that belong to the stream: another stream's work may
-    still use the memory of others."""
+    """A context in which new tensors belong to the stream, because work on another stream may
+    still use the memory of that stream's tensors."""
     return torch.cuda.stream(
         torch.cuda.ExternalStream(stream, device=device)
         if stream
@@ -328,8 +328,8 @@ def _launch_into(
 
 
 def _shapes(name: str, places: list[int], tensors: list[Any], numbers: list[Any]) -> list[Any]:
-    """Outputs without contents. Their extents are the inputs' own where they follow from them, so
-    that a graph serves all sizes."""
+    """Outputs without contents. Extents that follow from an input's extents are taken from the
+    input, so that a graph serves all sizes."""
     kernel = _kernel(name)
     fixed = [
         _Fixed(tuple(map(_hint, t.shape)), tuple(map(_hint, t.stride())), t.dtype) for t in tensors
@@ -376,8 +376,8 @@ _PROBES = (
 
 
 def _inherited(kernel: Kernel, plan: Plan) -> dict[tuple[int, int], tuple[int, int]]:
-    """Which argument's dimension a dimension of an output has the extent of, whatever the sizes:
-    found with other sizes."""
+    """For an output and its dimension, an input and its dimension of equal extent for all sizes,
+    found by trying other sizes."""
     words = [word.split("=", 1) for word in plan.info.problem.split(" ")]
     sizes = [name for name, value in words if value.isdigit() and int(value) > 1]
     shapes = []

@@ -1,5 +1,5 @@
 #!/bin/bash
-# package.sh BUILD: the wheel, made by pip without a network and without what was built fetching anything, holds all that is needed.
+# package.sh BUILD: a wheel that pip makes without a network holds all that is needed.
 # It is installed into a folder of its own, away from checkout and build.
 set -euo pipefail
 build=$(realpath "$1")

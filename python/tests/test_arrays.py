@@ -44,7 +44,7 @@ class Tensor:
 
 
 class Interface:
-    """Has an array interface; of a GPU's memory, if it is named so."""
+    """Has an array interface, which `name` says: of a GPU's memory by default."""
 
     def __init__(self, name="__cuda_array_interface__", shape=(2, 3), typestr="<f4", readonly=False, **more):
         setattr(self, name, {"shape": shape, "typestr": typestr, "data": (0x1000, readonly), "version": 3, **more})
@@ -187,7 +187,7 @@ class Streams(Case):
 
 
     def test_torch_is_asked_for_its_stream(self):
-        """What is launched on it need not wait for it."""
+        """A launch on the tensor's own stream need not wait for it."""
 
         class Torch(Tensor):
             is_cuda = True

@@ -49,7 +49,7 @@ class Case(unittest.TestCase):
 
 
 class Places(Case):
-    """Where a mistake is, for editors: the message says the same."""
+    """Errors have the place that their message names."""
 
     def place(self, config, template="__global__ void k(${params}) {\n  y[0] = 1;\n}\n"):
         with tempfile.TemporaryDirectory() as folder:
@@ -100,7 +100,7 @@ class Calls(Case):
         self.assertEqual(self.out[:3], floats([1, 3.5, 6]))
 
     def test_a_size_is_the_problems(self):
-        """Another one would leave the arrays, which were checked for this one."""
+        """Another size is refused: with a larger one the kernel would leave the arrays."""
         transpose = self.kernel("transpose", rows=10, cols=7, batch=1)
         a, b = floats(range(70)), floats([0] * 70)
         for rows in (100000, 9):
@@ -141,7 +141,7 @@ class Calls(Case):
         self.refuses("argument 'M': 3 bytes, should be 4", matmul, a, b, c, b"abc")
 
     def test_sizes_are_the_arrays(self):
-        """A kernel without sizes takes them from its arguments; a wrong one is no other size."""
+        """A kernel without sizes takes them from its arguments; a wrong argument is an error."""
         transpose, n = self.kernel("transpose"), self.kernel(SCALE_ADD)
         for rows, cols in ((2, 3), (5, 1), (2, 3)):
             a = memoryview(floats(range(rows * cols))).cast("B").cast("f", [1, rows, cols])
@@ -221,7 +221,7 @@ class Calls(Case):
         self.refuses("argument 'factors': its elements are f32, should be f64", rows, x, y, factors=floats([0] * 4))
 
     def test_addresses_in_symbols_and_structs(self):
-        """Buffers are passed as ever, and structs of them left out."""
+        """Buffers are passed as usual, and structs that hold their addresses are left out."""
         pointers = self.kernel(os.path.join(FILES, "pointers.lua"), n=4)  # data = data / 2 + table
         table = floats([1] * 16)
         for first in (10, 20):
@@ -549,7 +549,7 @@ class Exporting(unittest.TestCase):
                 kernel.export(bundle, devices="sm_90a", variant="wld")
 
     def test_without_a_gpu(self):
-        """As the command does, for a usual GPU. Who named the cpu device is told to name a GPU."""
+        """As the command, it exports for a usual GPU. Who named the cpu device is told to name a GPU."""
         with tempfile.TemporaryDirectory() as folder, cugen.Library(cache="none") as library:
             kernel = library.kernel(SCALE_ADD, n=N)
             if kernel.fallback is None:
@@ -562,7 +562,7 @@ class Exporting(unittest.TestCase):
 
 class Guide(unittest.TestCase):
     def test_example(self):
-        """The one of docs/python.md that needs no GPU prints what it says."""
+        """The example of docs/python.md that needs no GPU prints what it says."""
         with open(os.path.join(os.path.dirname(os.path.dirname(FILES)), "docs", "python.md"), encoding="utf-8") as file:
             code = file.read().split("## Without a GPU")[1].split("```python")[1].split("```")[0]
         done = python(code, CUGEN_CACHE="none")
@@ -592,7 +592,7 @@ class Handles(Case):
         self.refuses("the library is closed", library.kernel, SCALE_ADD)
 
     def test_closing_the_library_waits(self):
-        """For the end of a tune and of launches in other threads. Until then nothing is opened. A callback may not close it."""
+        """close() waits for a tune and launches in other threads. Until then nothing is opened. A callback may not close it."""
         # A line is written at once, since threads write at the same time.
         done = python("import cugen, array, sys, threading", "def say(what): sys.stdout.write(f'{what}\\n')", "library = cugen.Library('cpu', cache='none')",
                       "kernel, begun, closed = library.kernel('matmul', M=32, N=32, K=32), threading.Event(), []",
@@ -613,7 +613,7 @@ class Handles(Case):
             "False", "the library is closed", "the library is closed")))
 
     def test_closing_waits_for_a_launch(self):
-        """Of a plan, of a call, and of the call of a plan that closes."""
+        """A plan, a call, and a plan whose call is launched."""
         kernel = self.kernel("matmul", M=300, N=300, K=300)
         arrays = [floats([0] * 90000) for _ in range(3)]
         for closes, launches in (("plan", "plan"), ("call", "call"), ("plan", "call")):
