@@ -32,7 +32,7 @@ struct compile_pool_options {
   const struct toolkit *toolkit;
   struct compilers *compilers; /* as in compile_request */
   const char *arch;
-  double timeout; /* seconds for one compile; 0: no limit */
+  double timeout; /* as in compile_request */
   bool keep_ptx;
   int threads;
   size_t variants; /* number of variants that may be tried; 0: not known */

@@ -57,8 +57,7 @@ struct tune_target {
   void *cuda_context;
   struct cache *cache;
   struct kept_images *with_ptx; /* images of predicted variants, shared by several runs */
-  /* Cache for the images of references, generators and verify kernels, shared by several runs;
-     NULL: none. */
+  /* Cache for the images of kernels that make or judge data, shared by several runs; NULL: none. */
   struct cache *images;
   struct cache_key key;
   int nvrtc_version;

@@ -16,7 +16,7 @@ struct trial_options {
 };
 
 /* Opens a trial. target and what it points at are borrowed until trial_close. Between two runs,
-   target->problem and target->space may be replaced by those of another problem of the config. */
+   target->problem and target->space may be replaced by those of another size. */
 int trial_open(const struct tune_target *target, const struct trial_options *options,
                struct trial **out, cugen_error *err);
 /* Appends what the kernels of the last run printed. all: in all launches, not only in the first. */

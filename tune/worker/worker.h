@@ -75,7 +75,7 @@ struct worker_job {
   bool watched;
   /* If watched: as in watch_report; with WATCH_TRAFFIC nothing is compared. */
   enum watch_mode mode;
-  uint32_t count_blocks; /* if watched: as in watch_report, and nothing is compared */
+  uint32_t count_blocks; /* if watched: as in watch_report; above 0 nothing is compared */
   uint32_t processes;    /* if watched: as in watch_report */
   struct measure_options measure;
   /* Seconds for the variant's runs; a watched job may take longer. Making each dataset may take as
