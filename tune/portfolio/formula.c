@@ -1,13 +1,14 @@
 /* Fits formulas of time; see formula.h.
 
    The model: a kernel cuts one or two sizes into tiles, one for each block, and as many blocks run
-   at a time as there are multiprocessors. The time is a sum of terms: the bytes of the operands,
-   and a constant, the waves of tiles (rounded up, and as a fraction) and the tiles, each alone and
-   times the sizes that are not cut, which are the steps of a block. No term takes negative time, so
-   the sum is fitted by least squares of the relative error with coefficients that are not negative
-   (NNLS; Lawson and Hanson, Solving Least Squares Problems, 1974). The sizes that are cut, and the
-   sizes of the tiles, are those of the best fit. A ridge regression attributes the logarithm of
-   what is left over to sizes that are no multiples of 2 or 8, where accesses are narrow.
+   at a time as there are multiprocessors. The time is a sum of terms. A constant, the waves of
+   tiles (rounded up, and as a fraction) and the tiles are terms, each alone and times the sizes
+   that are not cut, which are the steps of a block. The other terms are the bytes of the operands.
+   No term takes negative time, so the sum is fitted by least squares of the relative error with
+   coefficients that are not negative (NNLS; Lawson and Hanson, Solving Least Squares Problems,
+   1974). The sizes that are cut, and the sizes of the tiles, are those of the best fit. A ridge
+   regression attributes the logarithm of what is left over to sizes that are no multiples of 2 or
+   8, where accesses are narrow.
 
    A valid variant that was not measured on a problem was most likely left out because it was slow.
    The variant counts as 75 % slower than the best, with half the weight. */

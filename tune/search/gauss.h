@@ -14,7 +14,7 @@ struct gauss_guess { /* What is predicted of a row. */
   double cost, price;
   double right;     /* probability of a right result; may lie outside of 0 to 1 */
   double roughness; /* variance of the cost that rows do not share */
-  double variance;  /* of the rest of the cost; an upper bound before gauss_refine */
+  double variance;  /* variance of the part that rows share; an upper bound before gauss_refine */
   const struct member *member;
   double covariances[GAUSS_MOST];
 };

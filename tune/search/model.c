@@ -37,7 +37,7 @@ enum {
 static const double noise = 0.01;
 /* An improvement by less than this part does not count as one. */
 static const double clearly = 0.005;
-/* Part of the predicted deviation that counts, because the processes differ already. */
+/* Factor of the predicted deviation, below 1 because the processes differ already. */
 static const double doubt = 0.5;
 static const double least_right = 0.05; /* least probability of a right result */
 

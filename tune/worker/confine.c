@@ -67,7 +67,7 @@ void confine_loading(struct confinement *c, bool spreads) {
     limit(RLIMIT_AS, mapped + (rlim_t)sysconf(_SC_PHYS_PAGES) / 2 * (rlim_t)sysconf(_SC_PAGESIZE));
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   jail_enter(c->files);
-  confinement_close(c); /* closes the confinement in this process only */
+  confinement_close(c); /* closes the descriptor in this process only */
   seccomp_enter(&(const struct seccomp_rules){.loading = true, .fork = c->fork});
 }
 

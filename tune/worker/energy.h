@@ -1,5 +1,5 @@
-/* Measures the energy of a run: the energy of the launches between two steps of the board's energy
-   counter, divided by their number. */
+/* Measures the energy of a run: the rise of the board's energy counter between two of its steps,
+   divided by the number of runs in between. */
 #ifndef TUNE_WORKER_ENERGY_H
 #define TUNE_WORKER_ENERGY_H
 

@@ -410,8 +410,8 @@ static void put_dataset(struct text *payload, const struct dataset_request *d) {
   for (size_t i = 0; i < d->generator_count; i++) put_kernel(payload, &d->generators[i]);
 }
 
-/* Returns true if the process was ended by a refused system call: the process had no handler for
-   the signal, or blocked it. */
+/* Returns true if a refused system call ended the process, which had no handler for the signal or
+   blocked it. */
 static bool was_refused(const struct worker *w) {
   return w->signal == SIGSYS;
 }

@@ -57,8 +57,8 @@ void worker_ask_gpus(struct worker *worker);
    process stays, and opens its device sooner because CUDA has started. 0: the list is not known,
    and the caller has to look for GPUs itself. */
 int worker_take_gpus(struct worker *worker, struct device_description **out);
-/* Sets the options of a worker that so far only listed the GPUs. The worker's program and toolkit
-   do not change. */
+/* Sets the options of a worker that so far only listed the GPUs. The program and the toolkit must
+   be those of worker_open. */
 void worker_go_on(struct worker *worker, const struct worker_options *options);
 void worker_close(struct worker *worker);
 
