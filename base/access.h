@@ -29,8 +29,8 @@ struct access_array {
 struct access_count {
   int bytes; /* of each lane's access */
   int lanes; /* lanes that access elements within the array */
-  int apart; /* a lane whose bytes the layout does not keep together and aligned, in which case the
-                members below are 0; -1: no lane */
+  int apart; /* a lane whose bytes the layout does not keep together and aligned, in which case
+                lanes, needed and least are 0; -1: no lane */
   /* needed: passes over the banks of shared memory, or sectors of global memory; least: the fewest
      with which so many bytes can be accessed */
   int needed, least;

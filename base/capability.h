@@ -1,6 +1,6 @@
-/* Compute capabilities and architectures, and the figures that all GPUs of one compute capability
-   share: limits, and rates per multiprocessor. The descriptions in configs/devices/ state where a
-   GPU differs. */
+/* Compute capabilities and architectures, and figures by compute capability: limits, and rates per
+   multiprocessor, some of which are lower for GeForce cards. The descriptions in configs/devices/
+   state where a GPU differs. */
 #ifndef BASE_CAPABILITY_H
 #define BASE_CAPABILITY_H
 

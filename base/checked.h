@@ -12,8 +12,8 @@ typedef struct cugen_check_finding {
   char *message;    /* a sentence: what a thread did, and where the other thread was */
   const char *file; /* file of the template, from the source's #line; "": unknown */
   int line;
-  const char *user_file; /* place of the call, if the code is in an inlined function: in another
-                            file, or in the kernel; "" */
+  const char *user_file; /* where inlined code is used: its first caller in another file, or else
+                            the kernel; "": the code is not inlined */
   int user_line;
   const char *other_file; /* place of the other access or barrier; "" */
   int other_line;
@@ -27,7 +27,7 @@ typedef struct cugen_check_finding {
   uint64_t count;          /* number of occurrences in all runs */
   /* lines, or pairs of lines, with this cause; `file` and `line` are of the first */
   size_t places;
-  char *also;         /* all places but the first: "k.cu:9, k.cu:12"; NULL: none */
+  char *also;         /* up to eight of the other places: "k.cu:9, k.cu:12"; NULL: none */
   int note;           /* not an error: a defect that counts only with options.strict, or that is
                          waived */
   const char *waived; /* reason of the config's waive that makes it a note; "" */
@@ -68,14 +68,13 @@ typedef struct cugen_check_traffic {
   int elsewhere; /* the problem's types or layouts differ from the check problem's */
 } cugen_check_traffic;
 
-/* A variant or implementation that was not checked. */
+/* Something that was not checked. */
 typedef struct cugen_check_skip {
-  char *what, *why; /* what: the variant or implementation; why: the feature that the cpu device
-                       lacks, or another reason */
+  char *what, *why; /* what: a variant, an implementation, or "index arithmetic in 32 bits" */
   /* the compiler refused the variant, or the problem's data or reference could not be made; 0:
      another reason, such as that the config excludes the device */
   int refused;
-  size_t variants;             /* number of variants, if `what` is an implementation */
+  size_t variants;             /* number of variants that are skipped for this reason */
   struct check_detail *detail; /* for emulator/check alone */
 } cugen_check_skip;
 
@@ -84,8 +83,8 @@ typedef struct cugen_check_ran {
   char *variant, *problem;
 } cugen_check_ran;
 
-/* A setting of the check problem ("log2n=10") that a check { } of the config names, but that no
-   other size is derived from, and the reason. */
+/* A setting of a check { } of the config ("log2n=10") that has this value in every problem derived
+   from the check { }, and the reason. */
 typedef struct cugen_check_kept {
   char *setting, *why;
 } cugen_check_kept;
@@ -103,7 +102,7 @@ typedef struct cugen_check_progress {
   size_t findings;
 } cugen_check_progress;
 
-/* Called about ten times a second from the thread that checks; return nonzero to stop. */
+/* Called about ten times a second from the thread that called the check; return nonzero to stop. */
 typedef int (*cugen_check_callback)(const cugen_check_progress *progress, void *context);
 
 typedef struct cugen_check_options {
@@ -133,27 +132,29 @@ typedef struct cugen_check {
   size_t skip_count;
   cugen_check_ran *ran;            /* in the order in which the runs ended */
   size_t variants, problems, runs; /* numbers of variants, problems and runs that were checked */
-  uint64_t variants_of;            /* number of variants for the check problem */
+  uint64_t variants_of; /* number of variants that are valid on their implementation's check
+                           problem */
   /* how many of `variants` only other problems have (with another size, type or layout) */
   size_t variants_elsewhere;
   /* runs_done includes runs that ended as a skip, and is smaller than runs_planned if the check was
      interrupted */
   size_t runs_done, runs_planned;
-  char **problem_texts; /* the check problem first, then the problems derived from it */
+  char **problem_texts; /* problems that were checked: the check problem, those that differ from it
+                           in sizes alone, and then the others */
   cugen_check_kept *kept;
   size_t kept_count;
   /* The coverage: how many lines of the templates access memory, and how many of these ran;
-     `unwatched`: other memory that was used, in words. Lines are known on x86-64 and aarch64, with
-     addr2line. */
+     `unwatched`, in words: other memory that was used, and findings for which there was no room.
+     Lines are known on x86-64 and aarch64, with addr2line. */
   size_t lines, lines_reached;
   cugen_check_line *unreached; /* all `lines`: first those that did not run, then those that ran */
   char **unwatched;
   size_t unwatched_count;
-  /* there are findings, all on other sizes, types or layouts than those of the config's check {
+  /* there are findings that are no notes, all on other problems than those of the config's check {
      } */
   int elsewhere;
   int compared; /* results were compared; 0: the config has reference "none" */
-  /* the config has a check { }; 0: only the kernel's own problem was checked, at no other size */
+  /* the config has a check { }; 0: only the kernel's own sizes were checked */
   int has_check;
   cugen_check_waiver *waivers;
   size_t waiver_count, waived_count; /* waivers of the config, and findings that are notes because

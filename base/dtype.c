@@ -9,8 +9,7 @@
 #define C_NAME_INT(stored, cuda)   #stored
 #define C_NAME_UINT(stored, cuda)  #stored
 
-/* The wide type of each kind: a reference's results have this type, which holds every value of the
-   kind's types. */
+/* The wide type of each kind (struct dtype). */
 enum {
   WIDE_FLOAT = DTYPE_f64,
   WIDE_SMALL = DTYPE_f64,

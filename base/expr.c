@@ -7,9 +7,8 @@
    no stack is allocated. expr_eval_block applies each instruction to many elements before the next
    instruction, because dispatching an instruction takes longer than computing its result.
 
-   Invariants: integers have 64 bits, and a result that does not fit is an error. Only the slots
-   listed by expr_slots are read. Evaluating a bound program (expr_bind) gives the result or the
-   error that the original program gives. */
+   Invariant: evaluating a bound program (expr_bind) gives the result or the error that the original
+   program gives. */
 #include "dtype.h"
 #include "expr_program.h"
 

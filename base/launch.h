@@ -26,7 +26,8 @@ enum { LAUNCH_CLUSTER_PORTABLE = 8, LAUNCH_CLUSTER_MOST = 16 };
    limit. */
 struct kernel_needs {
   int registers;   /* per thread */
-  int max_threads; /* per block, from __launch_bounds__ */
+  int max_threads; /* per block, from __launch_bounds__ or a required block size; without these
+                      1024 in a cubin and 0 on the cpu device */
   int cluster[3];  /* blocks of a cluster, from __cluster_dims__ */
   bool grid_sync;  /* the kernel waits for its whole grid; in a launch that is not cooperative, the
                       wait ends the CUDA context */
@@ -51,7 +52,7 @@ int launch_check(const struct device_facts *facts, const struct kernel_spec *spe
 int launch_refuse_grid_sync(const struct kernel_spec *spec, cugen_error *err);
 
 /* Checks the total bytes of the spec's __constant__ arguments, which needs no compiled kernel.
-   Fails like launch_check. */
+   Fails like launch_check, but the message begins with the argument's line in the config. */
 int launch_check_constants(const struct device_facts *facts, const struct kernel_spec *spec,
                            cugen_error *err);
 

@@ -6,8 +6,8 @@
 enum measure_way {
   MEASURE_BURST,     /* short batches of launches, directly behind each other; the default */
   MEASURE_GRAPH,     /* the batches of MEASURE_BURST, replayed from a CUDA graph */
-  MEASURE_SUSTAINED, /* the batches of MEASURE_BURST, after a load under which clocks and power have
-                        settled */
+  MEASURE_SUSTAINED, /* longer batches, until clocks, power and times are steady or the time is
+                        up */
   MEASURE_COLD,      /* one launch at a time, with its buffers evicted from the caches */
   MEASURE_WAYS,
   MEASURE_SERVED /* times that a plan measured while serving; measure_way_find does not find this

@@ -1,6 +1,4 @@
-/* Objectives; see objective.h. Each word stands for an expression of a cost. An expression of the
-   user that falls when time and energy rise, such as "flops / energy", is a rate, of which the
-   greatest is best. */
+/* Objectives; see objective.h. Each word stands for an expression of a cost. */
 #include "objective.h"
 
 #include <math.h>

@@ -41,8 +41,7 @@ bool path_has_hidden(const char *path) {
   return false;
 }
 
-/* Returns whether the opened file lies in one of the folders, under no hidden name; without folders
-   every file is allowed. */
+/* Returns whether the roots allow the opened file (file_read_beneath). */
 static bool is_allowed(const char *path, int fd, const struct file_roots *roots) {
   if (!roots) return true;
   char *real = real_name(path, fd);

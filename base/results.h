@@ -44,11 +44,11 @@ typedef struct cache_space {
   char *origin;                 /* config file of the best record; "": not known */
   size_t records;               /* variants with a record */
   size_t failed;                /* failed ones among the records */
-  size_t history;               /* earlier records of the same variants */
+  size_t history;               /* superseded records of the same variants */
   int64_t measured_at;          /* time of the latest record; seconds since the epoch */
-  /* From the options, set by api_cache_list: "sm_90a", "cpu"; and how the records were timed,
-     "burst", "served" or "baseline". For predictions arch is "" and measure NULL; for baselines
-     arch is "". */
+  /* From the options, set by api_cache_list: "sm_90a", "cpu", or "" for baselines, predictions and
+     suggestions; and how the records were timed, "burst", "served" or "baseline", or NULL for
+     predictions and suggestions. */
   char arch[32];
   const char *measure;
 } cugen_cache_set;
@@ -97,13 +97,12 @@ typedef int (*cugen_import_callback)(const cugen_import_progress *progress, void
 
 /* How a variant ended. Only CUGEN_OUTCOME_OK comes with times. */
 typedef enum cugen_outcome {
-  CUGEN_OUTCOME_OK = 0,     /* the variant has a time, measured or predicted, and was not found
-                               wrong */
-  CUGEN_OUTCOME_COMPILE,    /* the compiler refused the variant */
-  CUGEN_OUTCOME_LAUNCH,     /* the device cannot launch the variant: too many threads or registers,
-                               too much shared memory */
-  CUGEN_OUTCOME_WRONG,      /* the result differs from the reference by more than the tolerance, or
-                               the verify kernel refused it */
+  CUGEN_OUTCOME_OK = 0,     /* no failure was found; a record has a time, measured or predicted */
+  CUGEN_OUTCOME_COMPILE,    /* the variant does not compile, or not in time */
+  CUGEN_OUTCOME_LAUNCH,     /* the device cannot launch the variant, for example because of its
+                               threads, registers or shared memory */
+  CUGEN_OUTCOME_WRONG,      /* the result differs from the reference by more than the tolerance, the
+                               verify kernel refused it, or an input was written to */
   CUGEN_OUTCOME_BOUNDS,     /* the variant read or wrote outside its buffers */
   CUGEN_OUTCOME_TRAP,       /* the variant trapped, or its process died */
   CUGEN_OUTCOME_TIMEOUT,    /* the variant did not end within its time limit */
@@ -286,16 +285,16 @@ typedef struct cugen_tune_result {
 #undef X
 } cugen_tune_result;
 
-/* The rates that limit a kernel on its GPU; 0: unknown. The cpu device has none. A peak is the rate
-   of all multiprocessors at the highest clock, and for memory the described rate, or the rate by
-   the memory's clock and width. */
+/* The rates that limit a kernel on its GPU; 0: unknown. The cpu device has none. `flops` and
+   `bandwidth` are measured. A peak is the rate of all multiprocessors at the highest clock, and for
+   memory the described rate, or the rate by the memory's clock and width. */
 typedef struct ceilings {
   const char *dtype;                /* the type in which the kernel computes: that of the config's
                                        products ("bf16", "tf32"), else that of its first output */
   double flops, flops_peak;         /* FLOP/s of fused multiply-adds of this type, without tensor
                                        cores */
   double tensor_flops_peak;         /* dense FLOP/s of the tensor cores, if the config declares
-                                       products; 0: none */
+                                       products; otherwise 0 */
   double bandwidth, bandwidth_peak; /* bytes/s of device memory, reads and writes together */
   int64_t flops_at, bandwidth_at;   /* time of the measurements; seconds since the epoch */
 } cugen_ceilings;
@@ -303,7 +302,7 @@ typedef struct ceilings {
 /* A measurement of transfers for one kind of host memory, one direction and one size. */
 typedef struct cugen_transfer_row {
   const char *memory;      /* "pageable" and so on, see cugen_transfer_options */
-  const char *unavailable; /* why the kind could not be measured; the other members are then 0, in a
+  const char *unavailable; /* why the kind could not be measured; the members below are then 0, in a
                               single row for the kind. NULL: it was measured */
   int to_host;             /* 0: from the host to the device */
   int64_t size;            /* requested size in bytes */

@@ -624,9 +624,7 @@ static int watch(pid_t pid, int fd, double timeout, struct process_stop stop, st
   for (int wait_ms = 1;; wait_ms = wait_ms < 20 ? wait_ms + 1 : 20) {
     struct pollfd wait = {.fd = open ? fd : -1, .events = POLLIN};
     poll(&wait, 1, wait_ms);
-    if (open && !(open = drain(fd, output)))
-      wait_ms = 1; /* the pipe has ended, so the process
-                                                             probably ends now */
+    if (open && !(open = drain(fd, output))) wait_ms = 1; /* the process probably ends now */
     if (has_ended(pid)) {
       if (open) drain(fd, output);
       return CUGEN_OK;

@@ -9,7 +9,7 @@ enum { WARP_LANES = 32 };
 
 /* Counts the passes over the banks of shared memory that a load or store needs. at: the address of
    each lane; lanes: a mask of the lanes that take part; bytes: 1 to 16 for each lane. *ideal: the
-   fewest passes for as many distinct words. */
+   fewest passes for as many distinct words of the lanes that are served together. */
 void warp_banks(const uintptr_t at[WARP_LANES], unsigned lanes, unsigned bytes, bool store,
                 unsigned *needed, unsigned *ideal);
 
