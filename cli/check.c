@@ -375,8 +375,8 @@ static void print_skips(const cugen_check *check) {
   }
 }
 
-/* Prints that the check did not run to its end, or that nothing was found, apart from notes and what
-   is waived. */
+/* Prints that the check did not run to its end, or that nothing was found apart from notes and
+   waived findings. */
 static void print_end(const cugen_check *check, double seconds, bool interrupted, bool quiet) {
   if (interrupted || check->runs_done < check->runs_planned) {
     printf("\n%s after %s of %s%s.\n", interrupted ? "Interrupted" : "Ended",
@@ -526,7 +526,7 @@ static int check_show(struct cli *cli, const struct views *views, double seconds
   return nothing && !json ? cli_fail(cli, status, "nothing was checked") : status;
 }
 
-/* Remarks for one variant of each implementation whether NVRTC refuses the variant. */
+/* Remarks for one variant of each implementation if NVRTC refuses the variant. */
 static void remark_refused(struct cli *cli) {
   cugen_space_info space;
   cugen_error ignored;

@@ -9,7 +9,7 @@
    this once in a process. Lines on stderr are broken to the width of its terminal. */
 void clean_streams(void);
 
-/* ---- Terminal control that only this program may use, and no text printed to stdout --------- */
+/* ---- Terminal control, which text that is printed to stdout cannot contain ------------------- */
 
 /* From this call on, stdout's lines are broken between words to `width` columns; 0: not broken. */
 bool clean_wrap(int width); /* false: buffered text cannot be written */

@@ -116,7 +116,7 @@ struct cli_option_row {
 };
 extern const struct cli_option_row cli_options[OPTION_COUNT];
 
-/* The model that is predicted for if there is no GPU. */
+/* The model that is predicted for if there is no GPU, without --arch. */
 #define CLI_USUAL_MODEL "model:A100"
 
 struct cli;
@@ -144,7 +144,8 @@ struct cli_command {
   const char *more;
   const char *example;
   const char *device; /* meaning of --device if it differs from most commands'; else NULL */
-  /* --device and --measure of a program's library do not apply to the command (serve.c). */
+  /* cugen_command does not give the command the device and measure of the caller's library
+     (serve.c). */
   bool own_device;
   bool own_fallback; /* the command chooses itself what to do without a GPU (device_fallback.c) */
   bool prints_data;  /* the command prints a source, a picture or a page: lines are not wrapped */
@@ -340,8 +341,8 @@ bool cli_remark_no_cache(const struct cli *cli);
 
 /* Fails if --output names the cache or a file beside it. */
 int cli_check_output(struct cli *cli);
-/* Writes the output of `write` to --output, completely or not at all; without --output to
-   stdout. */
+/* Writes the output of `write` to the file of --output, as file_write does; without --output, or
+   for "-", to stdout. */
 int cli_write(struct cli *cli, void (*write)(const void *context, FILE *out), const void *context);
 
 /* A file that the build embeds into the program. */

@@ -17,7 +17,7 @@ struct completion {
   size_t value;     /* offset of the value in a word "--option=value" */
 };
 
-/* Options whose values are fixed words. */
+/* Fixed words among the values of options. */
 static const struct {
   enum cli_option option;
   const char *words[20];

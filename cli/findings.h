@@ -22,7 +22,7 @@ struct implementation {
 struct findings {
   cugen_kernel *kernel; /* cli->kernel */
   const cugen_device_info *device;
-  bool predicted; /* the times are predicted; nothing ran */
+  bool predicted; /* the times are predicted */
   /* The predictions were made now because no record was stored. */
   bool now;
   cugen_ceilings ceilings;

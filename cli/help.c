@@ -82,7 +82,7 @@ const char *help_option(const struct cli_command *command, enum cli_option optio
 
 /* ---- For the terminal, 80 columns wide: what is often needed fits one screen ---------------- */
 
-/* Columns at which descriptions begin. */
+/* The width, and columns at which descriptions begin. */
 enum { COLUMNS = 80, OF_COMMANDS = 22, OF_GROUPS = 26, OF_OPTIONS = 29 };
 
 /* Options that `help COMMAND` prints only with --all. */

@@ -11,7 +11,7 @@ struct problem_set {
     char **settings; /* "M=64" */
     size_t count;
     char *where;      /* "sizes.txt:3: " for messages, or "" */
-    const char *file; /* the file and line of `where`; file NULL: `where` names no line */
+    const char *file; /* the file and line of `where`; file NULL: not known */
     size_t line;
     double weight; /* weight of a captured problem */
   } * problems;

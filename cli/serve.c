@@ -1,6 +1,6 @@
 /* Runs a command that a program asked for by cugen_command. The JSON of the command becomes a part
    of one object, and nothing else is printed. An option that the command takes and was not given is
-   that of the program's library, unless the option is the command's own (own_device). */
+   that of the program's library, except device and measure of a command with own_device. */
 #include "serve.h"
 
 #include <fcntl.h>

@@ -35,8 +35,8 @@ json_t *trace_json(const struct trace *trace);
 /* Adds the trace of all records of cli->kernel to the object, as "trace". */
 int trace_into_json(struct cli *cli, json_t *object);
 
-/* Returns the value that the picture shows of a record: its seconds, or 1 / cost if the config
-   ranks by a rate. */
+/* Returns the value that the picture shows of a record: its seconds, or 1 / cost if variants are
+   ranked by a rate. */
 double trace_value(const cugen_kernel *kernel, const cugen_record *record);
 
 /* ---- trace_show.c --------------------------------------------------------------------------- */

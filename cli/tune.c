@@ -39,7 +39,6 @@ static int read_budget(struct cli *cli, cugen_tune_options *options) {
       "--budget %s: a time (90s, 5m, 1h), a number of variants (500) or none is expected", text);
 }
 
-/* Reads --patience: a number of variants, or none. */
 static int read_patience(struct cli *cli, cugen_tune_options *options) {
   const char *text = cli->values[OPTION_PATIENCE];
   size_t count = 0;

@@ -13,7 +13,7 @@
 
 struct exporting {
   struct cli *cli;
-  const char *path; /* NULL: written to a stream */
+  const char *path; /* NULL: written to `out` or `t4` */
   FILE *out;
   struct t4 *t4; /* NULL: written as wisdom */
   struct progress progress;

@@ -17,7 +17,7 @@ _cugen() {
   done
   if [[ $current == [=:] ]]; then current=; fi
   local whole=${words[${#words[@]} - 1]}
-  local before=${whole%"$current"} # of the word, which bash leaves as it is
+  local before=${whole%"$current"} # the part of the word that bash leaves as it is
   path=${whole#--*=}
 
   COMPREPLY=()
