@@ -1,16 +1,16 @@
 /* cugen, the program: how a command line becomes a call.
 
    1. The first word, or the first two ("cache ls"), name a row of cli_commands (commands.c).
-   Three first words are not in that table: "worker", by which the library starts this program,
-   "man" and "complete". "worker command" comes from cugen_command, and runs a command for a
-   program (serve.c).
+   Not in that table are "worker", by which the library starts this program, "man" and "complete";
+   --help and --version stand for help and version. "worker command" comes from cugen_command, and
+   runs a command for a program (serve.c).
    2. options_parse fills a struct cli from the rest, by the row's list of options. Every option
    is in one table (CLI_OPTIONS).
    3. The command's function runs. It opens what the command needs with cli_open or
       cli_open_kernel, and prints the result on stdout. The function never prints its failure:
       cli_fail fills cli->error, and the function returns the status.
-   4. main closes the kernel and the library, prints the failure once on stderr (with --json also
-      as an object on stdout), and exits with the status without its sign.
+   4. run_command closes the kernel and the library. run_for_user prints the failure once on stderr
+      (with --json also as an object on stdout), and returns the status without its sign.
 
    Invariants: results go to stdout, remarks and errors to stderr. Whoever asked for JSON gets one
    object, also of a failure. A full disk behind stdout is a failure. */
@@ -72,7 +72,6 @@ static int main_run(struct cli *cli, int argc, char **argv) {
   clean_streams();
   /* The build makes docs/cugen.1 with this. */
   if (strcmp(word, "man") == 0) return help_man(stdout), CUGEN_OK;
-  /* Called by the shells' scripts. */
   if (strcmp(word, "complete") == 0) return complete_words(cli, argc - 1, argv + 1);
   if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) word = "help";
   if (strcmp(word, "--version") == 0) word = "version";
