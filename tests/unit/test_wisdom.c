@@ -664,18 +664,41 @@ TEST_WITH(a_line_too_long_is_refused, set_up, tear_down) {
 }
 
 /* Five thousand records of one set, and one record each of five thousand sets. */
-TEST_WITH(many_are_merged_at_once, set_up, tear_down) {
-  FREED(text) wisdom = {0}, header = {0};
-  enum { MANY = 5000 };
+enum { MANY = 5000 };
+static struct text many(void) {
+  const char *const lines[] = {HEADER("10000")};
+  struct text out = seal(lines, 1);
   for (int i = 0; i < 2 * MANY; i++) {
     const char *name = formed(i < MANY ? "\"variant\":\"v%d\"" : "\"problem\":\"n=%d\"", i);
     const char *record =
         i < MANY ? record_with("\"variant\":\"v\"", name) : record_with("\"problem\":\"\"", name);
-    text_addf(&wisdom, "%s%s%s\"}\n", record, checksum_mark,
-              hash_bytes(record, strlen(record)).hex);
+    text_addf(&out, "%s%s%s\"}\n", record, checksum_mark, hash_bytes(record, strlen(record)).hex);
   }
-  const char *const lines[] = {HEADER("10000")};
-  header = seal(lines, 1);
-  text_add(&header, text_get(&wisdom));
-  assert_int_equal(import(*state, &header).added, 2 * MANY);
+  return out;
+}
+
+TEST_WITH(many_are_merged_at_once, set_up, tear_down) {
+  FREED(text) wisdom = many();
+  assert_int_equal(import(*state, &wisdom).added, 2 * MANY);
+}
+
+static int never_back(const cugen_import_progress *progress, void *context) {
+  size_t *before = context;
+  assert_true(progress->read >= *before);
+  *before = progress->read;
+  return 0;
+}
+
+/* The wait for more of a file is progress, too, and does not report the numbers of the beginning. */
+TEST_WITH(progress_never_goes_back, set_up, tear_down) {
+  FREED(text) wisdom = many(), folder = {0}, path = {0};
+  size_t before = 0;
+  const struct cache_watch watch = {never_back, &before};
+  cugen_cache_merged merged;
+  WORKS(folder_temporary(&folder, &err));
+  text_addf(&path, "%s/many.wisdom", text_get(&folder));
+  WORKS(file_put(text_get(&path), wisdom.data, wisdom.length, &err));
+  WORKS(wisdom_import_file(*state, text_get(&path), &watch, &merged, &err));
+  assert_int_equal(before, 2 * MANY);
+  folder_remove(text_get(&folder));
 }

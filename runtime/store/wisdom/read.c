@@ -381,16 +381,17 @@ int wisdom_import(struct cache *cache, const char *name, const char *data, size_
 }
 
 static bool read_is_stopped(void *context) {
-  const struct cache_watch *watch = context;
-  return watch->stop(&(const cugen_import_progress){0}, watch->context);
+  const struct reader *reader = context;
+  const cugen_import_progress state = {.read = reader->count, .records = reader->promised};
+  return reader->watch->stop(&state, reader->watch->context);
 }
 
 int wisdom_import_file(struct cache *cache, const char *path, const struct cache_watch *watch,
                        cugen_cache_merged *out, cugen_error *err) {
   struct reader reader = {.name = path, .cache = cache, .watch = watch, .err = err};
-  struct cache_watch asked = watch ? *watch : (struct cache_watch){0};
+  const bool watched = watch && watch->stop;
   const struct input_limits limits = {.most_line = WISDOM_MAX_LINE,
-                                      .stop = {asked.stop ? read_is_stopped : NULL, &asked}};
+                                      .stop = {watched ? read_is_stopped : NULL, &reader}};
   struct input input;
   int status = input_open(&input, path, &limits, err);
   if (status) return status;
