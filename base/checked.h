@@ -108,8 +108,8 @@ typedef int (*cugen_check_callback)(const cugen_check_progress *progress, void *
 typedef struct cugen_check_options {
   const char *variant;           /* check only this variant; a text as for cugen_kernel_source */
   int all;                       /* check every variant of the kernel's problem */
-  int branches;                  /* check few variants that together cover every branch of the
-                                    templates */
+  int branches;                  /* check few variants that together take every branch of the
+                                    templates that a large sample takes */
   size_t sample;                 /* check this many variants, drawn at random */
   uint64_t seed;                 /* seed of the sample and of the input data; 0: 1 */
   int threads;                   /* number of simultaneous runs, at most 64; 0: the number of
