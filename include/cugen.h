@@ -18,7 +18,7 @@
    - JSON: results with many fields are JSON texts (docs/json.md). A JSON text belongs to the handle
      that made it, and lives until that handle makes the next one.
    - Threads: a handle may be used from any thread, but only from one at a time. Different handles
-     are independent. A plan may be used by several threads at once.
+     are independent. A plan may be used, and a call launched, by several threads at once.
    - The library never prints, never exits, installs no signal handler and keeps no global state. */
 #ifndef CUGEN_H
 #define CUGEN_H
@@ -63,7 +63,7 @@ typedef enum cugen_status {
 /* The cause of an error, more precise than its status. Most errors have none. */
 typedef enum cugen_cause {
   CUGEN_CAUSE_NONE = 0,
-  CUGEN_CAUSE_BOUNDS,       /* a kernel accessed memory outside its buffers */
+  CUGEN_CAUSE_BOUNDS,       /* a kernel accessed memory outside its buffers, or misaligned */
   CUGEN_CAUSE_INPUT,        /* a kernel wrote to an input */
   CUGEN_CAUSE_TRAP,         /* a kernel ended itself, or the processor ended it */
   CUGEN_CAUSE_MASK,         /* a kernel's warp operation has a mask without the calling lane */
@@ -112,8 +112,8 @@ typedef struct cugen_options {
   size_t size;
   /* "cuda:0", "cpu", or "model:H200", a described GPU for which code is generated and times are
      predicted (docs/model.md). Tuning uses all devices of a list, "cuda:0,cuda:2" or "all", which
-     must be of one model; other functions use the list's first. Default: the first GPU, else
-     "cpu". */
+     must be of one model; other functions use the list's first. Default: $CUGEN_DEVICE, else a GPU,
+     else "cpu". */
   const char *device;
   const char *arch;         /* architecture to generate for, such as "sm_90a"; default: the device's
                                own */
@@ -139,7 +139,7 @@ typedef struct cugen_options {
      different measures are kept apart. Default: the config's, else "burst" */
   const char *measure;
   const char *pin;     /* file with choices (cugen_plan_save) that plans take; default $CUGEN_PIN */
-  const char *capture; /* file to which a line is appended for each plan opened; default
+  const char *capture; /* file to which lines on opened plans are appended; default
                           $CUGEN_CAPTURE */
   int no_library;      /* 1: no variant is a kernel of a library such as cuBLASLt */
 } cugen_options;
@@ -170,7 +170,7 @@ int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length
    being written. */
 const char *cugen_where(cugen *lib);
 
-/* A device of this machine. "" and 0 mean unknown. */
+/* A device. "" and 0 mean unknown. */
 typedef struct cugen_device_info {
   char id[32];                       /* id for options.device: "cuda:0", "cpu" */
   char name[128];                    /* "NVIDIA H200" */
@@ -207,7 +207,7 @@ const char *cugen_kernel_name(const cugen_kernel *kernel);
 const char *cugen_kernel_problem(const cugen_kernel *kernel);
 /* The kernel's device: options.device, or the default. */
 const cugen_device_info *cugen_kernel_device(const cugen_kernel *kernel);
-/* Why the cpu device is the default; NULL if a GPU is, or options.device was set. */
+/* Why the cpu device is the default; NULL if a GPU is, or a device was named. */
 const char *cugen_kernel_fallback(const cugen_kernel *kernel);
 
 /* What the kernel does with an argument. */
@@ -307,9 +307,8 @@ typedef enum cugen_plan_choice {
   CUGEN_PLAN_EXACT, /* the best remembered for this problem */
   CUGEN_PLAN_NEAR,  /* the best remembered for the problem that the policy selects: the nearest, or
                        its bucket's */
-  /* nothing measured is remembered: what cugen ships as measured on this model of GPU, else the
-     fastest of remembered predictions, else what cugen ships as predicted, else on a GPU the
-     config's suggestion (try), else the first valid variant */
+  /* nothing measured here serves: a variant that cugen ships or the model puts first, else on a GPU
+     the config's suggestion (try), else the first valid variant */
   CUGEN_PLAN_DEFAULT,
   CUGEN_PLAN_PINNED,    /* the choice in options.choice, or in the file of options.pin or
                            $CUGEN_PIN */
@@ -382,8 +381,8 @@ typedef struct cugen_array {
    argument; arguments behind them are not given. A setting of cugen_kernel_open holds. Every other
    parameter of the problem follows from the arrays: sizes from shapes, types from dtypes, layouts
    and pitches from strides. A parameter that arrays do not show keeps the kernel's value, and so
-   does the last of several sizes that show together, as a batch in batch * M: set it. An array
-   whose layout depends on the variant is not compared: see cugen_plan_argument.
+   does, of several sizes in one extent (batch * M), the one declared last: set it. An array whose
+   layout depends on the variant is not compared: see cugen_plan_argument.
 
    Arrays like earlier arrays get the same plan, in less than a microsecond. Others open a plan as
    cugen_plan_open does with these options, which may compile and never tunes; give the same options
@@ -419,8 +418,8 @@ int cugen_plan_explored(const cugen_plan *plan, cugen_plan_exploration *out, cug
 typedef struct cugen_call cugen_call;
 
 /* Binds arguments. arguments[i] is the plan's i-th argument, as cugen_plan_argument describes it:
-   - Buffer: its device pointer (cpu device: host pointer), aligned to the size of an element, a
-     texture to 512 bytes; otherwise CUGEN_ERROR_USAGE.
+   - Buffer: its device pointer (cpu device: host pointer), aligned to the size of an element, for
+     access "tensor" to 16 bytes, for "texture" to 512; otherwise CUGEN_ERROR_USAGE.
    - Scratch: a buffer, zeroed once if the config says fill = "zero". NULL: the call allocates its
      own, zeroed if needed.
    - Scalar: a pointer to its value, copied now; NULL: the problem's value. A value that is compiled
@@ -553,8 +552,8 @@ typedef struct cugen_tune_options {
   const char *bitwise;   /* a variant, or "best": tune only variants that give the same bits
                             (docs/tuning.md); NULL: all */
   int patience;          /* end after so many variants in a row that are not 0.5 % better than the
-                            best before them; 0: 24 on the cpu device and for predictions where no
-                            budget is given, else none; < 0: none */
+                            best before them; 0: none, but 24 on the cpu device and for predictions
+                            if cugen_kernel_tune has no budget; < 0: none */
   const char *baseline; /* "./libmine.so:function", a cugen_baseline in a shared library: verify it,
                             and time it in turn with the best variant; NULL: none */
 } cugen_tune_options;
@@ -612,9 +611,9 @@ int cugen_kernel_records(cugen_kernel *kernel, const char **out, cugen_error *er
 
 /* Expands a variant to its .cu source. variant: "tiled tile=16 pad=1" (omitted tunables have their
    first valid value); the name of an implementation alone; "best" (the best remembered for this
-   very problem; an error if there is none); or NULL for the variant that a plan would use. *name
-   (may be NULL) becomes the variant's full text. Both strings live until the kernel is used
-   again. */
+   very problem; an error if there is none); or NULL for the variant that a plan without pin would
+   use. *name (may be NULL) becomes the variant's full text. Both strings live until the kernel is
+   used again. */
 int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **source,
                         const char **name, cugen_error *error);
 

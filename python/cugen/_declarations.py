@@ -67,7 +67,7 @@ class Cause(IntEnum):
     """The cause of an error, more precise than its status. Most errors have none."""
 
     NONE = 0
-    BOUNDS = 1  # a kernel accessed memory outside its buffers
+    BOUNDS = 1  # a kernel accessed memory outside its buffers, or misaligned
     INPUT = 2  # a kernel wrote to an input
     TRAP = 3  # a kernel ended itself, or the processor ended it
     MASK = 4  # a kernel's warp operation has a mask without the calling lane
@@ -137,7 +137,7 @@ class cugen_device_info(Structure):
 
 @dataclass(frozen=True)
 class Device(Described):
-    """A device of this machine. "" and 0 mean unknown."""
+    """A device. "" and 0 mean unknown."""
 
     id: str  # id for options.device: "cuda:0", "cpu"
     name: str  # "NVIDIA H200"
@@ -235,7 +235,7 @@ class PlanChoice(IntEnum):
 
     EXACT = 0  # the best remembered for this problem
     NEAR = 1  # the best remembered for the problem that the policy selects: the nearest, or its bucket's
-    DEFAULT = 2  # nothing measured is remembered: what cugen ships as measured on this model of GPU, else the fastest of remembered predictions, else what cugen ships as predicted, else on a GPU the config's suggestion (try), else the first valid variant
+    DEFAULT = 2  # nothing measured here serves: a variant that cugen ships or the model puts first, else on a GPU the config's suggestion (try), else the first valid variant
     PINNED = 3  # the choice in options.choice, or in the file of options.pin or $CUGEN_PIN
     PORTFOLIO = 4  # named by a portfolio's rule: measured for other sizes
     OTHER_GPU = 5  # the best remembered for this problem on another GPU, of the same model or compute capability
