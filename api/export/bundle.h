@@ -5,8 +5,8 @@
 #include "base/results.h"
 
 typedef struct cugen_export_options {
-  const char *devices;  /* "H200, sm_80": parts of remembered devices' texts, or architectures;
-                           NULL: all remembered devices */
+  const char *devices;  /* "H200, sm_80": parts of remembered devices' texts, architectures, or
+                           described GPUs; NULL: all remembered devices, if there are any */
   const char *problems; /* "M=1024 N=1024; M=4096": the problems; NULL: all remembered problems that
                            agree with the settings */
   double distance;      /* as in cugen_plan_options; 0: the config's policy */
@@ -28,8 +28,9 @@ typedef struct cugen_export_result {
   size_t compiled;  /* compilations; all other images came from the cache */
   size_t stale;     /* records that were not used, because their kernel has changed */
   int64_t image_bytes, source_bytes;
-  const char *notes; /* a line for each thing that was left out or replaced, with the reason; "" */
-  size_t portfolios; /* portfolios, summed over devices and classes */
+  const char *notes; /* a line for each thing that was left out or replaced, with the reason; "":
+                        none */
+  size_t portfolios; /* remembered portfolios, summed over devices and classes */
 } cugen_export_result;
 
 /* Writes a bundle into the folder: NAME.h, NAME.c, README.md, CMakeLists.txt and an example. The

@@ -300,8 +300,8 @@ static int put_tensor(struct coder *c, const struct config_implementation *imple
   return status;
 }
 
-/* Appends the layout, other than row and col, of the buffer appended before, at the exported
-   problem. */
+/* Appends the layout of the last buffer, which is neither row nor col, with the numbers of the
+   exported problem. */
 static int put_word(struct coder *c, const struct config_argument *declared,
                     const struct kernel_argument *argument, struct text *out) {
   struct layout layout, tile;

@@ -258,7 +258,7 @@ int api_kernel_export(cugen_kernel *k, const cugen_export_options *options, cons
   struct text real = {0};
   cugen_export_result ignored;
   cugen_error own = {0};
-  if (!error) error = &own; /* add_first's failure is judged by its cause */
+  if (!error) error = &own; /* defaults.c judges a failure by its cause */
   if (!options) options = &defaults;
   if (!result) result = &ignored;
   *result = (cugen_export_result){.name = "", .notes = ""};

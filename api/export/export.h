@@ -42,7 +42,7 @@ struct export_code {
   bool pinned;            /* some sizes are part of the code and therefore fixed */
   size_t image;
   int64_t rounds; /* number of rounds of a loop that is printed round by round, so that the code
-                     serves only this number; 0: no loop is */
+                     serves only this number; else 0 */
   size_t kernel_count;
   char *kernels[KERNEL_MAX_ENTRIES];
   size_t implementation;
@@ -56,7 +56,6 @@ struct export_measured {
   uint64_t order;       /* cache_record_order: decides between tied costs */
 };
 
-/* Strings in the problem belong to `text` below or to the config. */
 struct export_tuned {
   size_t device;
   struct problem problem;
@@ -133,7 +132,7 @@ struct exporter {
 
 /* ---- collect.c ------------------------------------------------------------------------------ */
 
-/* Fills in devices, tuned problems, defaults, codes and images. */
+/* Fills in what the bundle contains. */
 int export_collect(struct exporter *x, cugen_error *err);
 void export_free(struct exporter *x);
 
@@ -179,8 +178,8 @@ int export_try_code(struct exporter *x, struct export_code *code, const struct k
 /* Returns the first argument that is read as a texture, which bundles do not support; NULL: there
    is none. */
 const struct kernel_argument *export_textured(const struct kernel_spec *spec);
-/* Adds the code of a variant of the device's problem, compiled; *code is SIZE_MAX if a bundle
-   cannot contain it. *compiles as in export_try_code; NULL: the variant was measured or named. */
+/* Adds the code of a variant of the device's problem, compiled; *code is SIZE_MAX if none is added.
+   *compiles as in export_try_code; NULL: the variant was measured or named. */
 int export_add_variant(struct exporter *x, size_t device, uint64_t variant, size_t *code,
                        bool *compiles, cugen_error *err);
 /* Adds a default. Each code is kept once, with the smallest `try`. */

@@ -168,7 +168,7 @@ static void free_rule(struct export_portfolio *portfolio) {
   text_free(&portfolio->times);
 }
 
-/* Adds the portfolio with its variants. class: a problem of the class that is served, whose strings
+/* Adds the portfolio with its variants. class: a problem of the class that is served, which must
    live as long as the exporter. */
 static int add_portfolio(struct exporter *x, size_t device, const struct portfolio_body *body,
                          const struct problem *class, bool shipped, cugen_error *err) {
