@@ -75,7 +75,8 @@ struct cugen_kernel {
   char layouts[KERNEL_MAX_ARGUMENTS][LAYOUT_WORD]; /* the words that cugen_kernel_argument gave */
   struct text json;             /* text that a function of results.c handed out */
   cugen_ceilings ceilings;      /* dtype NULL: not looked up yet */
-  struct cache_record *records; /* the remembered records, loaded on first use */
+  struct cache_record *records; /* the remembered records if records_loaded is set, else that of the
+                                   last api_kernel_run */
   size_t record_count;
   bool records_loaded;
   cugen_record *published; /* the records for api_records; NULL: not asked for yet */
@@ -116,8 +117,8 @@ int api_products(cugen_kernel *k, const char **out, cugen_error *err);
 
 /* ---- plan.c --------------------------------------------------------------------------------- */
 
-/* Like cugen_plan_open, but if one of `plans` has loaded the plan's image, *out uses that image,
-   and must be closed first. */
+/* Like cugen_plan_open, but *out may use the loaded image of one of `plans`, so it must be closed
+   before them. */
 int api_plan_open_among(cugen_kernel *kernel, const cugen_plan_options *options,
                         cugen_plan *const *plans, size_t count, cugen_plan **out, cugen_error *err);
 
@@ -129,17 +130,17 @@ int api_select(struct lookup *lookup, double distance, bool by_portfolio, struct
                cugen_error *err);
 enum { API_MOST_CHOICES = 8 }; /* limit of the choices that are tried until one compiles */
 /* Tells the look-up that the variant that it chose failed with this status. Returns whether
-   choosing again may serve: without libraries in place of a library's kernel; or another variant in
-   place of a variant that does not compile and was neither measured for this problem nor pinned. */
+   choosing again may serve: without libraries in place of a library's kernel; or, unless `how` is
+   CUGEN_PLAN_EXACT or CUGEN_PLAN_PINNED, another variant in place of one that does not compile. */
 bool api_pass_over(struct lookup *lookup, cugen_plan_choice how, const char *variant, int status);
-/* ---- other_gpu.c ----------------------------------------------------------------------------- */
+void api_selection_free(struct selection *selection);
+
+/* ---- other_gpu.c ---------------------------------------------------------------------------- */
 
 /* Selects the best variant for the look-up's problem on another GPU. *found: one of those variants
    is valid here and not among the failures. */
 int api_select_other_gpu(struct lookup *lookup, struct failures *failures, struct selection *out,
                          bool *found, cugen_error *err);
-
-void api_selection_free(struct selection *selection);
 
 /* ---- pinning.c ------------------------------------------------------------------------------ */
 
@@ -156,8 +157,8 @@ int api_select_pinned(struct lookup *lookup, struct selection *out, bool *found,
 
 /* ---- source.c ------------------------------------------------------------------------------- */
 
-/* Finds the index of a variant: NULL stands for the choice of a plan, "best" for the best record;
-   anything else is the variant's text. */
+/* Finds the index of a variant: NULL stands for the choice of a plan without pin, "best" for the
+   best record; anything else is the variant's text. */
 int api_find_variant(cugen_kernel *kernel, const char *variant, uint64_t *index, cugen_error *err);
 /* Expands the variant and stores its text in variant_text. */
 int api_expand_text(cugen_kernel *kernel, const char *variant, struct kernel_spec *out,

@@ -16,7 +16,7 @@ struct capture_line {
   const char *plan; /* a word for a cugen_plan_choice, such as "exact" or "other_gpu"; "none": the
                        plan was refused */
   const char *variant; /* text of the variant; "": none */
-  double seconds;      /* time of the plan's record; 0: not measured */
+  double seconds;      /* time of an opened plan's record; 0: none */
   uint64_t opens, launches;
 };
 

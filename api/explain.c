@@ -93,8 +93,6 @@ static int check_resources(const cugen_resources *r, const struct device_facts *
   return CUGEN_OK;
 }
 
-/* ---- Shared memory that grows with the block size ------------------------------------------- */
-
 struct shared {
   int64_t fixed;
   struct expr *more; /* the expression of dynamic_shared; NULL: none */

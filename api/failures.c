@@ -165,7 +165,7 @@ static bool only_sizes_differ(const struct problem *a, const struct problem *b, 
 }
 
 /* Tuning on the cpu device uses the check problem's sizes where none were set. Loads the failures
-   of this check problem. */
+   of that problem and of the whole check problem. */
 static int failures_load_check(struct failures *f, cugen_error *err) {
   const struct lookup *l = f->lookup;
   struct problem unset = {0}, check = {0};

@@ -70,8 +70,8 @@ typedef struct cugen_choice {
   int named;        /* the default is a `try` of the config */
 } cugen_choice;
 
-/* Chooses the variant that a plan for this kernel would take; nothing is compiled. distance is that
-   of cugen_plan_options. The strings live until the next call on the kernel. */
+/* Chooses the variant that a plan without pin would take; nothing is compiled. distance is that of
+   cugen_plan_options. The strings live until the next call on the kernel. */
 int api_kernel_choose(cugen_kernel *kernel, double distance, cugen_choice *out, cugen_error *error);
 
 /* ---- The space ------------------------------------------------------------------------------- */
@@ -111,8 +111,8 @@ typedef struct cugen_space_info {
    CUGEN_ERROR_EMPTY. */
 int api_kernel_filter(cugen_kernel *kernel, const cugen_filter *filter, cugen_error *error);
 
-/* The first call walks the space. The lists in *out live until the next call, or until the problem
-   or the filter changes. */
+/* Walks the space, unless that was done. The lists in *out live until the next call, or until the
+   problem or the filter changes. */
 int api_kernel_space(cugen_kernel *kernel, cugen_space_info *out, cugen_error *error);
 /* Lists unused tunables. Fills in at most `most`; *count is the number of all. The strings live as
    long as the kernel. */

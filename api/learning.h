@@ -16,12 +16,12 @@ typedef struct cugen_portfolio_problem {
                                  without this problem. 0: unknown */
 } cugen_portfolio_problem;
 
-/* A portfolio: few variants, and a rule that says which variant serves which size (docs/tuning.md).
-   A portfolio is for one class, whose problems agree in all values that are not whole numbers. The
-   rule is an expression over sizes, such as "select(M * N <= 4096, 0, least)", whose value is an
-   index into variants; least is the variant with the smallest time. If the variant with that index
-   is not valid, the valid variant with the smallest time serves; without times, the first valid
-   one. */
+/* A portfolio: few variants, and a rule that says which variant serves which size
+   (docs/portfolios.md). A portfolio is for one class, whose problems agree in all values that are
+   not whole numbers. The rule is an expression over sizes, such as "select(M * N <= 4096, 0,
+   least)", whose value is an index into variants; least is the variant with the smallest time. If
+   the variant with that index is not valid, the valid variant with the smallest time serves;
+   without times, the first valid one. */
 typedef struct cugen_portfolio {
   const char *config, *problem_class, *device, *options, *objective;
   const char *rule;
@@ -35,8 +35,8 @@ typedef struct cugen_portfolio {
                                              cross-validation */
   int64_t learnt_at;                      /* seconds since the epoch */
   const cugen_portfolio_problem *problem; /* api_kernels_learn: the problems; else NULL */
-  size_t unserved;                        /* api_kernels_learn: problems for which no correct
-                                             variant is remembered; else 0 */
+  size_t unserved;                        /* api_kernels_learn: problems without a current correct
+                                             record; else 0 */
   /* The variant that the rule names does not serve if its time is this many times another
      variant's; 0: the variant always serves. */
   double doubted;
@@ -70,8 +70,8 @@ int api_kernels_learn(cugen_kernel *const *kernels, size_t count,
    NULL: there are no more. */
 const char *api_kernel_unlearnt(const cugen_kernel *kernel, size_t index);
 
-/* Lists the portfolios that a plan for the kernel would use, in that order: those of the kernel's
-   class, device and options. *out lives until the next call. */
+/* Lists the portfolios of the kernel's class, device and options, in the order in which a plan
+   tries them. *out lives until the next call. */
 int api_kernel_portfolios(cugen_kernel *kernel, const cugen_portfolio **out, size_t *count,
                           cugen_error *error);
 

@@ -134,8 +134,7 @@ static int library_check_objective(cugen *lib, cugen_error *err) {
   return status;
 }
 
-/* Takes the worker option, or searches for the program. "none" means that no process may be
-   started. */
+/* Takes the worker option, or searches for the program. "none" means that there is none. */
 static int take_worker(cugen *lib, cugen_error *err) {
   if (!lib->worker) return api_find_worker(&lib->worker, &lib->worker_places, err);
   if (strcmp(lib->worker, "none") != 0) return CUGEN_OK;

@@ -304,7 +304,21 @@ int lookup_expand_known(const struct lookup *l, uint64_t index, struct kernel_sp
   return status;
 }
 
-/* ---- The key of its records ----------------------------------------------------------------- */
+struct tune_target lookup_target(const struct lookup *l) {
+  return (struct tune_target){.config = l->config,
+                              .problem = l->problem,
+                              .space = l->space,
+                              .sources = &l->opened->sources,
+                              .ops = l->ops,
+                              .device = &l->device,
+                              .arch = l->arch,
+                              .toolkit = l->lib->toolkit,
+                              .toolkit_options = l->lib->toolkit_options,
+                              .worker = l->lib->worker,
+                              .worker_places = text_get(&l->lib->worker_places)};
+}
+
+/* ---- The key of the records ----------------------------------------------------------------- */
 
 static struct cache_key key_under(const struct lookup *l, const char *device, const char *options) {
   return (struct cache_key){.device = device,
@@ -322,6 +336,10 @@ struct cache_key lookup_measured_key(const struct lookup *l) {
 
 struct cache_key lookup_predicted_key(const struct lookup *l, const struct prediction_key *key) {
   return key_under(l, text_get(&key->device), text_get(&key->options));
+}
+
+struct cache_key lookup_key(const struct lookup *l) {
+  return l->predicted ? lookup_predicted_key(l, &l->predictions) : lookup_measured_key(l);
 }
 
 /* Takes the latest predictions for the key's device, config and problem (an empty problem means any
@@ -431,22 +449,4 @@ int lookup_accepts(const struct lookup *l, const struct kernel_spec *spec, cugen
   const int status = cuda_device_ops.compile(&request, &compiled, err);
   compiled_free(&compiled);
   return status == CUGEN_ERROR_COMPILE ? status : CUGEN_OK;
-}
-
-struct cache_key lookup_key(const struct lookup *l) {
-  return l->predicted ? lookup_predicted_key(l, &l->predictions) : lookup_measured_key(l);
-}
-
-struct tune_target lookup_target(const struct lookup *l) {
-  return (struct tune_target){.config = l->config,
-                              .problem = l->problem,
-                              .space = l->space,
-                              .sources = &l->opened->sources,
-                              .ops = l->ops,
-                              .device = &l->device,
-                              .arch = l->arch,
-                              .toolkit = l->lib->toolkit,
-                              .toolkit_options = l->lib->toolkit_options,
-                              .worker = l->lib->worker,
-                              .worker_places = text_get(&l->lib->worker_places)};
 }

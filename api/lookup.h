@@ -36,7 +36,7 @@ double api_gpu_distance(const struct device_facts *a, const struct device_facts 
 struct found_device {
   const struct device_ops *ops;
   struct device_description description;
-  bool described;   /* the device is not present on this machine */
+  bool described;   /* the device is only described, so nothing runs on it */
   bool predicted;   /* the given text is the one under which the device's predictions are kept */
   const char *name; /* in a list: the name of this device alone; belongs to the list */
 };
@@ -96,7 +96,7 @@ struct lookup {
                                    name are equivalent */
   const struct device_ops *ops;
   struct device_description device;
-  bool described; /* the device is not present */
+  bool described; /* the device is only described, so nothing runs on it */
   char arch[16];  /* architecture to compile for: "sm_90a" */
   int nvrtc_version;
   enum measure_way measure;          /* how variants are timed; not used for predictions */
@@ -167,12 +167,15 @@ int lookup_compile(const struct lookup *lookup, const struct kernel_spec *spec, 
 int lookup_find_image(struct cache *cache, const struct kernel_spec *spec, const char *key,
                       struct compiled *out, bool *found, cugen_error *err);
 /* Frees what is not needed once the image is loaded: the source and, on a GPU, the image (NULL: the
-   image is lent). */
+   image is kept, to be lent). */
 void lookup_drop_image(const struct device *device, struct compiled *image,
                        struct kernel_spec *spec);
 /* Fails with CUGEN_ERROR_COMPILE if NVRTC is there and rejects a source that was made for the cpu
    device. */
 int lookup_accepts(const struct lookup *l, const struct kernel_spec *spec, cugen_error *err);
+/* Returns a target for tuning with what the look-up knows; the caller adds caches and options. */
+struct tune_target;
+struct tune_target lookup_target(const struct lookup *lookup);
 
 /* Returns the key of the look-up's records. The strings belong to the look-up. */
 struct cache_key lookup_key(const struct lookup *lookup);
@@ -255,8 +258,9 @@ int api_drop_stale(struct lookup *lookup, struct cache_record *records, size_t *
 
 /* ---- failures.c: variants that are known to be wrong or to fail ----------------------------- */
 
-/* Variants that failed on the look-up's device, for the look-up's problem or the check problem,
-   variants whose prediction the cpu device refuted there, and those of lookup_drop_variant. */
+/* Variants that failed on the look-up's device, for the look-up's problem or, on the cpu device,
+   the check problem; variants whose prediction the cpu device refuted; and those of
+   lookup_drop_variant. */
 struct failures;
 /* Loads the failures; *out NULL: none is remembered. Close *out also after a failure. The look-up
    is borrowed. */
@@ -299,8 +303,5 @@ int api_best(struct lookup *lookup, struct best_record *out, cugen_error *err);
 int api_best_giving(struct lookup *lookup, const struct cache_key *key, const char *variant,
                     const cugen_outputs *outputs, struct best_record *out, cugen_error *err);
 void api_best_free(struct best_record *best);
-/* Returns a target for tuning with what the look-up knows; the caller adds caches and options. */
-struct tune_target;
-struct tune_target lookup_target(const struct lookup *lookup);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { MOST_MODELS = 64 };
 
-/* Loads the descriptions on first use, until the library is closed. */
+/* Loads the descriptions on first use; the library owns them. */
 static size_t load_models(cugen *lib, const struct gpu_model **out) {
   pthread_mutex_lock(&lib->lock);
   if (!lib->models) {

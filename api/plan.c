@@ -101,8 +101,7 @@ static int plan_refuse_untuned(cugen_kernel *k, const cugen_plan_options *option
   return CUGEN_ERROR_USAGE;
 }
 
-/* Expands the plan's variant. If a record of this problem and GPU was chosen, the choice has made
-   the expansion. */
+/* Expands the plan's variant, unless choosing has expanded it for this problem and GPU. */
 static int plan_expand(struct lookup *l, cugen_plan *p, cugen_error *err) {
   struct best_record *best = &p->selection.best;
   const bool elsewhere =
@@ -129,14 +128,14 @@ static int find_image(const struct lookup *l, const char *key, cugen_plan *p, cu
   return status;
 }
 
-/* Plans that may lend their loaded image to the plan that is opened; that plan keeps its own image,
-   to lend it. */
+/* Plans that may lend their loaded image to the plan that is opened. A plan that is opened among
+   others keeps its own image, to lend it. */
 struct others {
   cugen_plan *const *plans;
   size_t count;
 };
 
-/* Returns whether the image has variables; a loaded image with variables belongs to one plan. */
+/* Returns whether arguments are variables of the image; such a loaded image belongs to one plan. */
 static bool has_variables(const struct kernel_spec *spec) {
   for (size_t i = 0; i < spec->argument_count; i++)
     if (spec->arguments[i].kind == CUGEN_ARGUMENT_CONSTANT ||
@@ -325,18 +324,18 @@ static int plan_check_options(const cugen_plan_options *options, cugen_error *er
   return CUGEN_OK;
 }
 
-/* *others_left: the plan's variant cannot serve, and another variant may. */
+/* *goes_on: the plan's variant cannot serve, and another variant may. */
 static int plan_try(cugen_kernel *k, const cugen_plan_options *options, const struct others *others,
-                    cugen_plan **out, bool *others_left, cugen_error *err) {
-  *others_left = false;
+                    cugen_plan **out, bool *goes_on, cugen_error *err) {
+  *goes_on = false;
   cugen_plan *p = calloc(1, sizeof *p);
   if (!p) return error_memory(err);
   const bool explores = options->flags & CUGEN_PLAN_EXPLORE; /* a plan that explores shares no
                                                                 images */
   int status = plan_open_parts(k, options, explores ? NULL : others, p, err);
   const cugen_plan_choice how = options->bitwise ? CUGEN_PLAN_PINNED : p->selection.how;
-  *others_left = status && p->spec.variant && !options->choice &&
-                 api_pass_over(&k->lookup, how, p->spec.variant, status);
+  *goes_on = status && p->spec.variant && !options->choice &&
+             api_pass_over(&k->lookup, how, p->spec.variant, status);
   if (status)
     cugen_plan_close(p);
   else
@@ -546,7 +545,7 @@ void cugen_call_close(cugen_call *call) {
 
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error) {
   if (!call) return API_NEEDS(error, "call", call);
-  /* Only one thread uses a call at a time. */
+  /* An atomic addition costs more; threads that share a call may lose counts. */
   const uint_fast64_t before = atomic_load_explicit(&call->launches, memory_order_relaxed);
   atomic_store_explicit(&((cugen_call *)(uintptr_t)call)->launches, before + 1,
                         memory_order_relaxed);

@@ -25,7 +25,7 @@ int portfolios_find(const struct lookup *lookup, const struct prediction_key *pr
 void portfolios_free(struct portfolio_found *found, size_t count);
 
 enum portfolio_kind {
-  PORTFOLIO_REMEMBERED, /* learnt here */
+  PORTFOLIO_REMEMBERED, /* in the cache */
   /* The kinds below ship with cugen, for shipped configs. */
   PORTFOLIO_MEASURED,    /* of the look-up's class, measured on a GPU of the look-up device's
                             compute capability */
@@ -43,8 +43,8 @@ struct portfolio_order {
   size_t at[PORTFOLIO_BODY_MOST_VARIANTS];
   size_t count; /* all variants of the body */
   size_t timed; /* the first `timed` variants have a time, or are the one that the rule names */
-  size_t near;  /* the first `near` variants are the named one, and variants whose times are near
-                   the named one's */
+  size_t near;  /* the first `near` variants are the named one, and variants whose times are not far
+                   above the named one's */
   bool named;   /* false: the rule names no variant, as when a product of sizes overflows */
 };
 /* Evaluates the rule and the times for the problem. CUGEN_ERROR_CONFIG: the rule or a time is not
@@ -70,17 +70,16 @@ int portfolio_try(struct lookup *lookup, const struct portfolio_body_variant *va
 struct portfolio_answer {
   uint64_t index;
   struct kernel_spec spec; /* the caller frees or takes over the expansion */
-  bool first;              /* the rule names this variant, and it is tried first */
-  bool same_model;         /* the portfolio ships, and was measured on a GPU of the look-up's
-                              model */
+  bool first;              /* the rule names a variant, and this one is tried first */
+  bool same_model;         /* the portfolio ships, for a GPU of the look-up's model */
 };
 int portfolio_serve(struct lookup *lookup, const struct prediction_key *predictions,
                     struct failures *failures, struct portfolio_answer *out, bool *found,
                     cugen_error *err);
 /* Serves by one given portfolio. A shipped portfolio also serves by variants whose source has
    changed, but serves nothing if the portfolio's rule names no variant, and never by unnamed
-   variants without a time. A portfolio of another class serves only by variants whose time is near
-   that of the named variant. */
+   variants without a time. A portfolio of another class serves only by variants whose time is not
+   far above the named variant's. */
 int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body,
                        enum portfolio_kind kind, struct failures *failures,
                        struct portfolio_answer *out, bool *found, cugen_error *err);
@@ -130,7 +129,7 @@ struct portfolio_entry {
 struct portfolio_row {
   const struct problem *problem; /* borrowed */
   char *text;
-  double best_cost, best_seconds; /* of the best record; 0: no record is correct */
+  double best_cost, best_seconds; /* of the best record; 0: there is none */
   char *best;
 };
 

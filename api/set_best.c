@@ -76,7 +76,7 @@ static bool set_best_describe(struct lookup *l, const char *text) {
 struct leader {
   struct lookup *lookup;
   struct cache_record record;
-  double least; /* cost of the record */
+  double least; /* the least cost */
 };
 
 /* Finds the order of the record's variant; UINT64_MAX: the variant no longer exists. The call opens

@@ -47,11 +47,11 @@ typedef struct cugen_transfer {
 } cugen_transfer;
 
 /* Measures on the GPU of options.device, by default the first one, in its primary context and the
-   calling thread, and verifies that the data arrives. Needs as much memory on host and device as
-   the largest size. Buffers are reused, so the data of small sizes comes from the processor's
-   caches. CUGEN_ERROR_USAGE: for example, an unknown kind, or the cpu device. CUGEN_ERROR_WRONG:
-   other data arrived. CUGEN_ERROR_INTERRUPTED: the callback asked to stop; out has the measurements
-   before that. */
+   calling thread, and verifies what arrives in transfers of up to 16 MiB. Needs as much memory on
+   host and device as the largest size. Buffers are reused, so the data of small sizes comes from
+   the processor's caches. CUGEN_ERROR_USAGE: for example, an unknown kind, or the cpu device.
+   CUGEN_ERROR_WRONG: other data arrived. CUGEN_ERROR_INTERRUPTED: the callback asked to stop; out
+   has the measurements before that. */
 int api_transfer_measure(cugen *lib, const cugen_transfer_options *options, cugen_transfer *out,
                          cugen_error *error);
 

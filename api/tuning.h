@@ -37,7 +37,7 @@ int api_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tun
    run with CUGEN_ERROR_INTERRUPTED. NULL: no callback. */
 void api_kernel_watch_run(cugen_kernel *kernel, cugen_progress_callback progress, void *context);
 /* Verifies and times one variant (as in cugen_kernel_source) now, in an isolated worker; no record
-   is kept. timeout: seconds. */
+   is stored. timeout: seconds. */
 int api_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, cugen_record *out,
                    cugen_error *error);
 

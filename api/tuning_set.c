@@ -4,9 +4,9 @@
    of the time, or a share by the problem's weight. What a problem leaves of its share is added to
    the shares of later problems.
 
-   From the second round on, the search for a problem begins with variants that are fast for other
-   problems (api_near_leaders). A variant whose sizes are launch parameters is compiled once,
-   because its image is in the cache.
+   The search for a problem begins with variants that are fast for other problems
+   (api_near_leaders). A variant whose sizes are launch parameters is compiled once, because its
+   image is in the cache.
 
    For a portfolio each round searches in half of the time that is left, and then fills the matrix
    from which api_kernels_learn chooses: it measures the leaders of all problems
@@ -40,7 +40,7 @@ struct set {
   double least;          /* seconds; a smaller share would be spent on starting the worker */
   double round_begin;    /* seconds that were spent when the round began */
   bool halves;           /* the first round spends half of the budget; false for predictions */
-  bool filling;          /* fill a portfolio's matrix behind each round's search */
+  bool filling;          /* a portfolio's matrix is being filled */
   uint64_t valid;        /* variants of all problems together */
   cugen_error too_large; /* error of the first problem for which memory ran out */
   size_t tried, failed;  /* counts before the problem that is being tuned */
@@ -249,8 +249,8 @@ static bool has_next(const struct set *set, size_t round, size_t before) {
 
 /* ---- For a portfolio ------------------------------------------------------------------------ */
 
-/* Measures the leaders of the problems, which are of one class, on those that lack a record of
-   them. */
+/* Measures the leaders of problems of one class on the problems without a record of these
+   leaders. */
 static int fill_class(struct set *set, const struct problem *const *problems, size_t count,
                       size_t *open, cugen_error *err) {
   struct portfolio_data data;

@@ -475,7 +475,7 @@ static int explain_records(struct why *why, struct cache *cache, const struct ca
   return variant ? CUGEN_OK : say_instead(why, out, err);
 }
 
-/* Finds the record that a look-up uses, if there is one. */
+/* Explains the best record, or the variant's, if it is current. */
 static int find_hit(struct why *why, const struct cache_record *records, size_t count,
                     const char *variant, bool *hit, cugen_error *err) {
   struct best_record best = {0};

@@ -33,12 +33,12 @@ typedef struct cugen_why_match {
 } cugen_why_match;
 
 typedef struct cugen_why {
-  int hit;                        /* the look-up uses the first match */
+  int hit;                        /* a current record was found */
   const char *verdict;            /* a sentence or two */
-  const char *advice;             /* what to do after a miss; "" */
+  const char *advice;             /* what to do after a miss, or "" */
   int tune;                       /* the advice is to tune this kernel */
-  const cugen_why_match *matches; /* the records that are used; after a miss the nearest records, at
-                                     most three */
+  const cugen_why_match *matches; /* the records found; after a miss the nearest ones, at most
+                                     three */
   size_t match_count;
 } cugen_why;
 
