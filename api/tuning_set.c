@@ -227,7 +227,8 @@ static int tuning_set_tune_one(struct set *set, size_t round, size_t i, double o
   add_result(&set->results[i], &result, round);
   set->tried += result.tried;
   set->failed += result.failed;
-  if (status == CUGEN_OK) set->right[i] = true;
+  /* Nothing is tried if no listed variant is valid. */
+  if (status == CUGEN_OK && (result.tried || !part->variants)) set->right[i] = true;
   if (status == CUGEN_ERROR_MEMORY) { /* other problems may fit into memory */
     if (!set->too_large.status) tuning_set_refuse(k, &why, &set->too_large);
     return CUGEN_OK;
