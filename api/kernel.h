@@ -5,7 +5,7 @@
 #include "base/objective.h"
 #include "base/results.h"
 
-/* The beginning of the config's first comment, up to a full stop or colon; "": there is none. */
+/* The first sentence of the comment with which the config begins; "": there is none. */
 const char *api_kernel_summary(const cugen_kernel *kernel);
 /* The problem for a reader: defaults are left out unless they are numbers or element types. */
 const char *api_kernel_problem_short(const cugen_kernel *kernel);
