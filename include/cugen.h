@@ -120,9 +120,9 @@ typedef struct cugen_options {
   const char *config_dir;   /* searched before the shipped configs. A named folder must exist */
   const char *template_dir; /* searched before the config's own folder and the shipped templates */
   const char *cache;        /* file or "postgresql://USER@HOST/DB"; default $CUGEN_CACHE, else
-                               $XDG_CACHE_HOME/cugen/cugen.db; "none": memory */
-  const char *toolkit;      /* folder with NVRTC and the CUDA headers; default $CUGEN_TOOLKIT,
-                               else the usual places, which cugen_where lists */
+                               cugen/cugen.db in $XDG_CACHE_HOME or ~/.cache; "none": memory */
+  const char *toolkit;      /* folder with NVRTC and the CUDA headers; default $CUGEN_TOOLKIT, else
+                               the usual places */
   const char *compiler;     /* C++ compiler for the cpu device; default $CUGEN_CXX, c++, g++,
                                clang++ */
   const char *worker;       /* worker program, see cugen_worker_main; "none": no worker; default
@@ -167,7 +167,7 @@ int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length
 /* Describes the installation for a bug report: lines "name: value" with what was found where
    (driver, NVRTC, headers, compiler, cublasLt, cache, worker), or the places searched, and what
    keeps the cache, its compiled kernels, the file of options.capture or the times of records from
-   being written. */
+   being written. The text lives until the next call. */
 const char *cugen_where(cugen *lib);
 
 /* A device. "" and 0 mean unknown. */
@@ -185,8 +185,8 @@ typedef struct cugen_device_info {
 } cugen_device_info;
 
 /* Lists the devices of this machine, first CUDA GPUs, then "cpu". Returns how many exist; fills at
-   most count. *why (may be NULL) becomes the reason that there is no CUDA GPU; NULL if there is
-   one. */
+   most count. *why (may be NULL) becomes the reason that there is no CUDA GPU, until the next call;
+   NULL if there is one. */
 size_t cugen_devices(cugen *lib, cugen_device_info *out, size_t count, const char **why);
 
 /* ---- Kernels: a config for one problem ------------------------------------------------------ */
@@ -205,7 +205,7 @@ void cugen_kernel_close(cugen_kernel *kernel);
 const char *cugen_kernel_name(const cugen_kernel *kernel);
 /* The problem, in the config's order: "M=4096 N=4096 K=4096 dtype=f32". */
 const char *cugen_kernel_problem(const cugen_kernel *kernel);
-/* The kernel's device: options.device, or the default. */
+/* The kernel's device. */
 const cugen_device_info *cugen_kernel_device(const cugen_kernel *kernel);
 /* Why the cpu device is the default; NULL if a GPU is, or a device was named. */
 const char *cugen_kernel_fallback(const cugen_kernel *kernel);
@@ -231,8 +231,7 @@ typedef struct cugen_argument_info {
   const char *dtype;              /* "f32"; "struct": a struct that is passed by value */
   int rank;                       /* 0 for a scalar */
   int64_t shape[CUGEN_MAX_RANK];  /* elements, logical order */
-  int64_t stride[CUGEN_MAX_RANK]; /* in elements; 0s for a layout with tiles or a swizzle, which
-                                     has none */
+  int64_t stride[CUGEN_MAX_RANK]; /* in elements; 0s with tiles or a swizzle */
   const char *layout;             /* "row", "col", "row/32x8:col", ... in its shortest form;
                                      "strides" where the config gives the strides */
   int64_t bytes;                  /* size of the whole argument, pitch included; 0: absent, or
@@ -499,8 +498,7 @@ typedef struct cugen_progress {
   const char *problem;  /* the problem that is being tuned */
   size_t problem_index; /* index of `problem`, from 0, in the array of cugen_kernels_tune */
   size_t problems;      /* number of problems being tuned; 1 for cugen_kernel_tune */
-  cugen_stage stage;    /* stage of the problem's tuning; done and planned do not change after the
-                           search */
+  cugen_stage stage;    /* stage of the problem's tuning; done does not change after the search */
   const char *lost;     /* devices that failed and are no longer used: "cuda:3: why", one per line;
                            or NULL */
 } cugen_progress;
@@ -565,9 +563,9 @@ typedef struct cugen_tune_options {
   }
 
 /* Tunes in isolated worker processes and remembers each measurement as it arrives; calling it again
-   resumes (docs/tuning.md). Plans opened afterwards take the new best. *result (result may be NULL)
-   becomes JSON: "problem", the figures of the "run", and the "records" of the problem: correct
-   variants, best first, then failed ones.
+   resumes (docs/tuning.md). Plans opened afterwards take the new best. *result becomes JSON:
+   "problem", the figures of the "run", and the "records" of the problem: correct variants, best
+   first, then failed ones.
 
    On the cpu device the config's check problem is tuned, except for parameters that settings set.
    For a described GPU predictions are stored instead of measurements, and the fastest is verified
@@ -594,9 +592,9 @@ int cugen_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, c
    The kernels must not be used elsewhere meanwhile. Nothing is tuned if one of the kernels cannot
    be. Each kernel gets an equal share of the budget, or one by options->weights, which are 0 or
    more (docs/tuning.md). budget_seconds 0, without a count, is the default for each kernel;
-   budget_count is at least the number of kernels. At most 1000 kernels. *result (result may be
-   NULL) becomes a JSON array with the results of cugen_kernel_tune, in the order of kernels; it
-   belongs to the first kernel.
+   budget_count is at least the number of kernels. At most 1000 kernels. *result becomes a JSON
+   array with the results of cugen_kernel_tune, in the order of kernels; it belongs to the first
+   kernel.
 
    Errors are those of cugen_kernel_tune, and name the problem. CUGEN_ERROR_EMPTY: no variant serves
    a problem. CUGEN_ERROR_WRONG: some kernels have no correct variant (in the budget); the others
@@ -622,10 +620,9 @@ int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **
 /* Merges a file of 'cugen cache export' into the cache: all of it, or nothing after a failure. If
    the library's stop callback stops the import while the file is read, nothing is imported; if
    later, a server imports nothing, and the next program that opens a cache file completes the
-   import. docs/cache.md says which of two records of a variant is used. *result (result may be
-   NULL) becomes JSON with the numbers of records. CUGEN_ERROR_CACHE: a line is not valid.
-   CUGEN_ERROR_MISSING: there is no such file. CUGEN_ERROR_IO: the file cannot be read, or the cache
-   not written. */
+   import. docs/cache.md says which of two records of a variant is used. *result becomes JSON with
+   the numbers of records. CUGEN_ERROR_CACHE: a line is not valid. CUGEN_ERROR_MISSING: there is no
+   such file. CUGEN_ERROR_IO: the file cannot be read, or the cache not written. */
 int cugen_cache_import(cugen *lib, const char *path, const char **result, cugen_error *error);
 
 /* ---- Commands ------------------------------------------------------------------------------- */

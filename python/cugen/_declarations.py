@@ -198,7 +198,7 @@ class Argument(Described):
     dtype: str  # "f32"; "struct": a struct that is passed by value
     rank: int  # 0 for a scalar
     shape: tuple[int, ...]  # elements, logical order
-    stride: tuple[int, ...]  # in elements; 0s for a layout with tiles or a swizzle, which has none
+    stride: tuple[int, ...]  # in elements; 0s with tiles or a swizzle
     layout: str  # "row", "col", "row/32x8:col", ... in its shortest form; "strides" where the config gives the strides
     bytes: int  # size of the whole argument, pitch included; 0: absent, or scratch that the variant does not use
     memory: str  # "device", "pinned", "mapped", "managed", "registered"
@@ -355,7 +355,7 @@ class Progress(Described):
     problem: str  # the problem that is being tuned
     problem_index: int  # index of `problem`, from 0, in the array of cugen_kernels_tune
     problems: int  # number of problems being tuned; 1 for cugen_kernel_tune
-    stage: Stage  # stage of the problem's tuning; done and planned do not change after the search
+    stage: Stage  # stage of the problem's tuning; done does not change after the search
     lost: str | None  # devices that failed and are no longer used: "cuda:3: why", one per line; or None
 
 
