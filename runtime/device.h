@@ -37,8 +37,8 @@ struct toolkit;   /* see compile/toolkit.h */
 /* How the message of a compile that ran into its time limit continues after the source's name. */
 #define COMPILE_LATE "compiling was stopped after "
 
-/* Limits of one compile. Beyond the memory limit NVRTC fails or its process ends; a deeper stack
-   accepts more deeply nested sources. */
+/* Limits of one compile. Memory and stack are limited only in a compiler's own process; a deeper
+   stack accepts more deeply nested sources. */
 enum {
   COMPILER_STACK_MB = 64,
   COMPILER_MEMORY_MB = 4096,
@@ -74,8 +74,8 @@ struct compile_request {
 };
 
 struct kernel_resources {
-  int registers;          /* per thread; 0 on the cpu device */
-  int max_threads;        /* per block, from the launch bounds */
+  int registers;          /* per thread; 0: not known, as on the cpu device */
+  int max_threads;        /* per block, by the launch bounds, else 1024; 0: not known */
   int64_t static_shared;  /* bytes per block, without the driver's reserved bytes */
   int64_t local_bytes;    /* per thread: stack frame, spills included */
   int64_t spill_bytes;    /* per thread: spill stores + loads, from the compile log */
@@ -95,7 +95,8 @@ struct sass_facts {
 };
 
 struct compiled {
-  void *image; /* cubin, PTX, a shared object for the cpu device, or the text of a library's call */
+  /* cubin, PTX, a shared object for the cpu device, or the text of a call (base/library.h) */
+  void *image;
   size_t image_length;
   struct hash image_hash;
   size_t entry_count;
@@ -184,7 +185,7 @@ struct device_description {
   char fingerprint[256];
   int driver_version;
   struct device_facts facts;
-  struct gpu_rates rates; /* of a device known from a description; otherwise all 0 */
+  struct gpu_rates rates; /* from a description of the GPU; all 0 without one */
 };
 
 /* Returns the target of a compiled image: `arch`, or for the cpu device the fingerprint. */
@@ -220,8 +221,8 @@ struct entry;  /* a kernel of a loaded image */
 struct graph;  /* launches recorded for replay; defined by the backend */
 struct timer;  /* measures launches on an application's streams; defined by the backend */
 
-/* The most launches that one call of device_ops.time with `held` may queue. A CUDA stream queues
-   about a thousand kernels. */
+/* How many runs of a plan one call of device_ops.time with `held` may queue. A run may be several
+   kernels, of which a CUDA stream queues about a thousand. */
 enum { DEVICE_HELD = 256 };
 
 #define DEVICE_NO_SYMBOL "there is no __constant__ or __device__ variable '%s'"
@@ -305,7 +306,7 @@ struct device_ops {
                      struct tensor_map *out, cugen_error *err);
 
   /* The number of blocks with that many threads that fit on a multiprocessor, as the driver
-     answers; 0: not applicable. */
+     answers; 0: none, or not known. */
   int (*active_blocks)(struct device *device, struct entry *entry, int threads,
                        int64_t dynamic_shared);
   /* The number of the launch's clusters that run at once, as the driver answers; 0: the launch has
@@ -346,8 +347,8 @@ struct device_ops {
   int (*current_context)(const struct toolkit *toolkit, void **out, cugen_error *err);
   int (*sync)(struct device *device, cugen_error *err);
   /* Measures how long run(context) keeps the device busy, and waits for its end. held: run only
-     queues launches, DEVICE_HELD at most; a GPU starts them when all are queued, so that a pause of
-     this thread is not timed. */
+     queues launches, of at most DEVICE_HELD runs of a plan; a GPU starts them when all are queued,
+     or after a time limit, so that a pause of this thread is not timed. */
   int (*time)(struct device *device, bool held, int (*run)(void *context, cugen_error *err),
               void *context, double *seconds, cugen_error *err);
   /* Records the launches of run(context) as a graph instead of running them. NULL, like the three

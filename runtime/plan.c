@@ -83,9 +83,7 @@ size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_M
   return count;
 }
 
-/* Appends the names of the entries, and " (cooperative)" if any launch is cooperative. Both are
-   part of an image's key, so that a cooperative launch gets no image that was compiled for a plain
-   launch. */
+/* " (cooperative)" keeps cooperative launches from images that were compiled for plain launches. */
 void plan_add_entries(const struct kernel_spec *spec, struct text *out) {
   const char *entries[KERNEL_MAX_ENTRIES];
   size_t count = plan_entries(spec, entries);

@@ -73,7 +73,8 @@ int plan_symbol(const struct plan *plan, const char *name, bool written, void **
    argument's values are copied at each bind, into the symbol or memory of the call. For an argument
    in a __device__ symbol, call_launch copies inputs from memory to the symbol and outputs back;
    without memory the values stay in the symbol. extra/extra_count: parameters passed after the
-   arguments (a reference's samples), each a pointer to its value; borrowed until call_free. */
+   arguments (a reference's samples), each a pointer to its value, which is borrowed until
+   call_free. */
 int call_bind(struct plan *plan, const struct memory *memory, void *const *extra,
               size_t extra_count, struct call **out, cugen_error *err);
 /* Binds other memory in place, as call_bind without `extra` would, if nothing but addresses and
@@ -81,7 +82,7 @@ int call_bind(struct plan *plan, const struct memory *memory, void *const *extra
    unchanged. */
 int call_move(struct call *call, const struct memory *memory, bool *moved, cugen_error *err);
 /* Binds *call to other memory; after a failure *call is unchanged. Device memory that the backend
-   prepared for the call is kept. */
+   prepared for the call is kept if it suffices. */
 int call_rebind(struct plan *plan, const struct memory *memory, struct call **call,
                 cugen_error *err);
 void call_free(struct call *call);

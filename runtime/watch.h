@@ -48,7 +48,7 @@ struct watch_finding {
   int64_t offset, bytes;
   int element, size; /* bytes of an element (0: not known), and of the access */
   uint64_t count;    /* occurrences; only the first is described */
-  /* Site of the access to a flag at which a fence is missing; 0: the finding is of another kind. */
+  /* Site of the access to a flag at which a fence is missing; 0: none. */
   uint64_t fence;
   /* the fence is missing behind the access to the flag, not in front of it */
   bool fence_behind;
@@ -57,7 +57,7 @@ struct watch_finding {
   /* of a race between two writes: the later write always stored the value that was there */
   bool same_value;
   enum watch_apart apart; /* of a divergence: how the waiting places differ */
-  char text[WATCH_TEXT];  /* further explanation in words; "" */
+  char text[WATCH_TEXT];  /* words for the message, such as the fence that is missing; "": none */
   /* site of the thread's last access, used where a place is on no line of the source */
   uint64_t last_site;
 };

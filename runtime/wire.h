@@ -10,7 +10,7 @@
 /* Each comment begins with the sender: the coordinator asks, and its worker or compiler process
    answers with MESSAGE_DONE or MESSAGE_ERROR. */
 enum message_type {
-  MESSAGE_OPEN,    /* coordinator: toolkit places, device id; carries memory for a fault */
+  MESSAGE_OPEN,    /* coordinator: toolkit places, device id; carries memory that both share */
   MESSAGE_DATASET, /* coordinator: arguments, reference, samples; carries memory for the results */
   MESSAGE_VARIANT, /* coordinator: one variant to verify and time */
   MESSAGE_DONE,    /* worker: the message was carried out; the payload is the answer */
@@ -35,7 +35,8 @@ void wire_identity(struct text *out);
 
 struct wire_reader {
   const char *at, *end;
-  bool failed; /* set by a read past the end; from then on every read gives zeros, NULL or "" */
+  /* set by a read past the end or of a wrong value; later reads give zeros, NULL or "" */
+  bool failed;
 };
 
 void wire_put(struct text *out, const void *bytes, size_t length);
