@@ -18,8 +18,8 @@
 #include "precompiled.h"
 #include "runtime/compile/toolkit.h"
 
-/* Time limits in seconds. A process that compiles checks its own deadline, and gets `last_words`
-   more to report that its time is up. */
+/* Seconds. A process that compiles checks its own deadline, and gets `last_words` more to report
+   that its time is up. */
 static const double start_limit = 60, last_words = 2, poll_interval = 0.02;
 
 struct child {

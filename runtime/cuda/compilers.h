@@ -47,8 +47,9 @@ void compilers_child_close(struct compilers_child *child);
 /* Carries out MESSAGE_PREPARE. */
 int compilers_serve_prepare(struct wire_reader *reader, struct compilers_child *child,
                             cugen_error *err);
-/* Carries out MESSAGE_COMPILE and writes the payload of the answer. The process is limited from its
-   first MESSAGE_PREPARE or MESSAGE_COMPILE on. */
+/* Carries out MESSAGE_COMPILE and writes the payload of the answer. The first MESSAGE_PREPARE or
+   MESSAGE_COMPILE limits the memory and the stack of the process, and turns off its core file and
+   stderr. */
 int compilers_serve(struct wire_reader *reader, struct compilers_child *child, struct text *answer,
                     cugen_error *err);
 

@@ -18,7 +18,7 @@
 #include "runtime/compile/toolkit.h"
 
 enum {
-  MOST_ALGORITHMS = 16,      /* length of the heuristics' list */
+  MOST_ALGORITHMS = 16,      /* requested length of the heuristics' list */
   MOST_WORKSPACE = 32 << 20, /* bytes; NVIDIA's advice for Hopper (cuBLAS, "Workspace") */
   ALIGNMENT = 256            /* bytes, to which cudaMalloc aligns; the heuristics ask for no more */
 };
@@ -81,7 +81,7 @@ static const struct arithmetic *arithmetic_of(const struct library_call *call) {
 
 /* A matrix of a batch: its columns (or rows, if stored by rows) lie `line` elements apart. */
 struct matrix {
-  int64_t rows, columns; /* as the config declares, divided by the batch */
+  int64_t rows, columns; /* of this matrix, as the config declares them */
   int64_t line, next;    /* elements to the next line, and to the batch's next matrix */
 };
 
@@ -162,7 +162,7 @@ struct library_kernel {
   size_t parameters;               /* number of a launch's parameters; library_prepared is behind */
   int place[CUBLASLT_FIELD_COUNT]; /* a field's place among the parameters; -1: not passed */
   void *layouts[CUBLASLT_FIELD_COUNT];
-  enum cublaslt_field first, second; /* factors in the order of the call */
+  enum cublaslt_field first, second; /* factors of the call: a and b, or b and a if c is by rows */
   struct lt_result found;            /* for buffers aligned to ALIGNMENT */
   union {
     float f32;

@@ -11,7 +11,7 @@
 struct hold {
   CUmodule module;
   CUfunction function;
-  volatile unsigned *turn; /* pinned; NULL: the stream cannot be held back */
+  volatile unsigned *turn; /* pinned; NULL: the stream is not held back */
   CUdeviceptr seen;        /* where the device sees `turn` */
   bool tried;
 };

@@ -407,8 +407,8 @@ static int job_compile(struct job *job, cugen_error *err) {
   return status || !result ? status : job_refused(job, result, err);
 }
 
-/* Takes the image, or the PTX of the compile that made the image; *out has a final zero, which the
-   length of PTX, but not that of an image, includes. */
+/* Takes the cubin, or the PTX of the same compile; *out has a final zero, which the length of PTX,
+   but not that of a cubin, includes. */
 static int take_code(struct job *job, bool ptx, char **out, size_t *length, cugen_error *err) {
   const struct nvrtc *nvrtc = job->nvrtc;
   nvrtcResult result = (ptx ? nvrtc->ptx_size : nvrtc->cubin_size)(job->program, length);
@@ -485,8 +485,8 @@ static int nvrtc_take_entry(struct job *job, size_t index, const char *log, stru
   return status;
 }
 
-/* Refuses code that ptxas reports as slower than the source, and wgmma kernels that use local
-   memory, because measuring them wastes time. */
+/* Refuses code that ptxas made slower than the source (ptxas_log_loss), and wgmma kernels that use
+   local memory, because measuring them wastes time. */
 static int check_wgmma(const struct job *job, const char *log, const struct compiled *out,
                        cugen_error *err) {
   size_t length;

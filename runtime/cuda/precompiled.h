@@ -23,8 +23,8 @@ int precompiled_compile(struct precompiled *headers, const struct nvrtc *nvrtc,
                         cugen_error *err);
 
 /* Finds the includes that a source begins with, as lines, up to the last header that takes long,
-   and the macros that are defined before that header. Returns false if no header takes long.
-   Includes under an #if are left out. */
+   and the macros that are defined or undefined before that header. Returns false if no header takes
+   long. Includes under an #if, and those in quotes, are left out. */
 bool precompiled_find(const char *source, struct text *includes, struct text *macros);
 
 #endif
