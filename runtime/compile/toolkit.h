@@ -58,7 +58,7 @@ int toolkit_missing(const struct toolkit *toolkit, enum toolkit_part part, cugen
    found. */
 int toolkit_nvrtc_major(const struct toolkit *toolkit);
 /* NVRTC's version, 13000 for 13.0, from the name of the file libnvrtc-builtins.so.13.N beside
-   NVRTC. 0: no name contains the version, or there is no NVRTC. */
+   NVRTC. 0: there is not exactly one such file. */
 int toolkit_nvrtc_version(const struct toolkit *toolkit);
 
 /* ---- Libraries opened at run time, each at most once for a toolkit -------------------------- */
