@@ -11,7 +11,7 @@
    neither, or the compute capability is not known to cugen. */
 bool described_device(const char *text, struct device_description *out);
 
-/* Fills everything from a description; the id is "model:H200". */
+/* Fills id ("model:H200"), name, arch, fingerprint, facts and rates. */
 void described_model(const struct gpu_model *model, struct device_description *out);
 
 /* Returns a hash of all figures of a device except the compute capability and the suffix "a". */

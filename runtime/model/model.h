@@ -52,10 +52,10 @@ struct model_prediction {
 int model_check_symbols(const struct kernel_spec *spec, const struct compiled *compiled,
                         cugen_error *err);
 
-/* compiled holds the PTX. CUGEN_ERROR_CONFIG: the GPU cannot launch the kernel, or the kernel
-   takes other parameters than it is passed. CUGEN_ERROR_INTERRUPTED: the prediction was not done
-   at `until`, by clock_seconds (0: no deadline). Any other failure: the model cannot predict a
-   time. */
+/* compiled holds the PTX. CUGEN_ERROR_CONFIG: the GPU cannot launch the kernel, or the kernel's
+   parameters or variables are not those of the config. CUGEN_ERROR_INTERRUPTED: the prediction was
+   not done at `until`, by clock_seconds (0: no deadline). Any other failure: the model cannot
+   predict a time. */
 int model_predict(const struct device_description *device, const struct kernel_spec *spec,
                   const struct compiled *compiled, double until, struct model_prediction *out,
                   cugen_error *err);

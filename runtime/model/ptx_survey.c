@@ -18,8 +18,8 @@ struct search {
   const struct ptx_kernel *kernel;
   const struct ptx_machine *machine;
   struct ptx_launch launch;
-  long most; /* instructions of the busiest block */
-  long idle; /* instructions of the last idle block that was found */
+  long most; /* ptx_steps of the busiest block */
+  long idle; /* ptx_steps of the last idle block that was found */
   int status;
   cugen_error *err;
 };

@@ -14,7 +14,7 @@ enum ptx_origin {
   PTX_FROM_LOCAL,
   PTX_FROM_SHARED,
   PTX_FROM_CONSTANT,
-  PTX_FROM_GLOBAL, /* global memory outside of buffers */
+  PTX_FROM_GLOBAL, /* global memory outside of buffers, and textures */
   PTX_FROM_BUFFER, /* plus the buffer's number, see PTX_BUFFER_SHIFT */
   /* An atomic compare-and-swap; a loop that repeats the swap until the swap succeeds is assumed to
      succeed at once. */

@@ -6,8 +6,8 @@
 
 #include "base/capability.h"
 
-/* Returns the rates of a described device, or of the compute capability of any other GPU; all 0:
-   not known. */
+/* Returns the rates of a described device; those of another GPU follow from its compute capability
+   and name. All 0: not known. */
 static struct gpu_rates rates_of(const struct device_description *device) {
   struct gpu_rates rates = {0};
   if (device->rates.fp32_lanes > 0) return device->rates;
