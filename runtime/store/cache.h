@@ -52,7 +52,8 @@ int cache_open(const char *path, struct cache **out, struct text *warning, cugen
 int cache_open_watched(const char *path, struct process_stop stop, struct cache **out,
                        struct text *warning, cugen_error *err);
 void cache_close(struct cache *cache);
-/* Says why changes of a cache file do not outlive this process, and what to do; "": they do. */
+/* Says why changes of a cache file do not outlive this process, and what to do; "": they do, or the
+   cache is no file. */
 const char *cache_why_unwritable(const struct cache *cache);
 /* The cache's path as cache_name prints it. */
 const char *cache_path(const struct cache *cache);
@@ -146,7 +147,7 @@ int cache_claim(struct cache *cache, const struct cache_key *key, const struct c
 /* Gives back all claims of the owner. */
 int cache_unclaim(struct cache *cache, const char *owner, cugen_error *err);
 struct cache_news {
-  /* < 0: no records are returned, and the call sets the point from which later records are news */
+  /* < 0: no records are returned. The call sets the point from which later records are news. */
   int64_t since;
   /* The current records of the key that came after `since`, oldest first; some may have been
      returned before. The caller frees them. */
@@ -266,8 +267,8 @@ int cache_verify(struct cache *cache, cugen_cache_counts *out, struct text *wron
 /* A larger image is not cached. */
 #define CACHE_MAX_IMAGE ((size_t)64 << 20)
 
-/* Says why the user's key is not used, so that no image is cached, and what to do; "": nothing is
-   wrong with the key, or it is missing. */
+/* Says why the user's key is not used, and what to do; "": nothing is wrong with the key, or it is
+   missing. */
 const char *cache_image_warning(const struct cache *cache);
 /* cache_image_key appends the key of an image: source hash, architecture, compile options, compiler
    version and entries. */

@@ -11,9 +11,9 @@
 
 static const char doing[] = "claim variants";
 
-/* Claims the first lease->most ($7) of the free variants, in the order of their names, so that two
-   owners who want the same variants do not deadlock. A row of the result has a variant's index,
-   from 1, and 1 if the variant has a record or 0 if it was granted. */
+/* Claims the first lease->most ($7) of the free variants. The rows are inserted in the order of
+   names, so that two owners who want the same variants do not deadlock. A row of the result has a
+   variant's index, from 1, and 1 if the variant has a record or 0 if it was granted. */
 static const char claim_sql[] =
     "WITH wanted AS ("
     "SELECT name, place, EXISTS ("

@@ -8,10 +8,10 @@
    stage.c         an import
    postgres.c      opening libpq and the cache; the table of functions
 
-   Outside of pg_begin and pg_commit each statement is a transaction of its own. A commit is as
-   durable as the server makes it: by default it is on disk. Texts from outside are passed only
-   as parameters or lines for COPY; the text of a statement consists of constants, numbers and the
-   names in cache_columns. */
+   Outside of pg_begin and pg_commit each statement is a transaction of its own. A commit, except of
+   claims, is as durable as the server makes it: by default it is on disk. Texts from outside are
+   passed only as parameters or lines for COPY; the text of a statement consists of constants,
+   numbers and the names in cache_columns. */
 #ifndef RUNTIME_STORE_POSTGRES_DATABASE_H
 #define RUNTIME_STORE_POSTGRES_DATABASE_H
 

@@ -136,8 +136,7 @@ int postgres_image_store(struct cache *base, const char *name, const struct comp
   " UNION " FASTEST_BY(COST("flops")) " UNION " FASTEST_BY(COST("bytes")) " UNION " FASTEST_BY(    \
       "CASE WHEN energy > 0 THEN energy END NULLS LAST")
 
-/* If all images together exceed the limit $1, keeps those of the fastest records and the newest
-   other images that fit the limit, and removes the rest. */
+/* $1: `most` of image_trim in engine.h */
 static const char trim_sql[] =
     "DELETE FROM cugen.image WHERE (SELECT coalesce(sum(length(data)), 0) FROM cugen.image) > "
     "$1::bigint AND id IN (SELECT id FROM (SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS "

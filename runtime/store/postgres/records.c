@@ -38,7 +38,6 @@ static int take_news(void *context, const struct cache_row *row, cugen_error *er
   return cache_take_record(&news->records, row, err);
 }
 
-/* news->tuners becomes the number of owners who have a claim under the key that has not expired. */
 int postgres_news(struct cache *base, const struct cache_key *key, struct cache_news *news,
                   cugen_error *err) {
   /* A record's id is assigned before the record is committed: a record that another machine

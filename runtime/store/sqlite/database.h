@@ -52,7 +52,7 @@ struct sqlite_cache {
   sqlite3_stmt *queries[CACHE_QUERIES]; /* each is prepared when it is first used */
   bool checked;        /* the tables were checked and may be written; see cache_before_writing */
   bool log_wanted;     /* the file may get a write-ahead log: it is on no network file system */
-  bool log;            /* the file has a write-ahead log */
+  bool log;            /* the file is known to have a write-ahead log */
   bool waits;          /* a commit waits for the disk */
   bool hurry;          /* the next commit need not wait for the disk, see cache_store */
   bool unsynced;       /* the last commit did not wait for the disk */
@@ -60,7 +60,7 @@ struct sqlite_cache {
   double patience;     /* seconds that a transaction waits for other processes */
   double busy_since;   /* when the latest wait for other processes began, by clock_seconds */
   cugen_error refusal; /* a failure that cache_error has still to report; status 0: none */
-  bool full;           /* the last failure was for lack of room on the disk */
+  bool full;           /* a kept failure was for lack of room on the disk */
 };
 
 /* ---- tables.c ------------------------------------------------------------------------------- */
@@ -164,9 +164,9 @@ void cache_merge_end(struct cache_merge *merge);
 
 /* ---- stage.c -------------------------------------------------------------------------------- */
 
-/* Finishes an import that was killed: merges its records if all had been read, otherwise drops the
-   import. dropped: drops the import in either case. An import that is running, that a newer cugen
-   wrote, or whose file may not be read (is_trusted), is left alone. */
+/* Finishes an import that was killed; an import that is running, or whose file may not be read
+   (is_trusted), is left alone. dropped: drops the import. Otherwise merges its records if all had
+   been read, drops an incomplete or damaged import, and leaves alone an import of a newer cugen. */
 void cache_stage_resume(struct sqlite_cache *cache, bool dropped);
 
 /* ---- schema.c ------------------------------------------------------------------------------- */

@@ -44,8 +44,7 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
     [IMAGE_ENTRIES] =
         "SELECT name, registers, max_threads, static_shared, local_bytes, spill_bytes, "
         "constant_bytes FROM image_entries WHERE key = ?1 ORDER BY position",
-    /* If all images together exceed the limit ?1, keeps those of the fastest records and the newest
-       other images that fit the limit, and removes the rest. */
+    /* ?1: `most` of image_trim in engine.h */
     [IMAGE_TRIM] =
         "DELETE FROM main.image WHERE (SELECT total(length(data)) FROM main.image) > ?1 AND +id IN "
         "(SELECT id FROM (SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS bytes FROM "
