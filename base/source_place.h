@@ -6,6 +6,9 @@
 
 #include "text.h"
 
+/* The name of the prologue, which is no file, in #line directives. */
+#define SOURCE_PROLOGUE "prologue"
+
 /* The place of a line, by the #line directives in front of it. */
 struct source_line {
   const char *file; /* in the source, not terminated; NULL: before the first #line */

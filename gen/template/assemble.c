@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/source_place.h"
 #include "common_types.h"
 #include "gen/sources/signature.h"
 #include "scopes.h"
@@ -559,7 +560,7 @@ static void add_includes(const struct walk *walk, const struct prologue *prologu
         (include->macro || !already_included(walk, i, include->header, include->header_length)))
       add_moved(walk, include, out);
   }
-  if (out->length != before) source_add_line(out, 1, "prologue");
+  if (out->length != before) source_add_line(out, 1, SOURCE_PROLOGUE);
   for (size_t i = 0; i < prologue->header_count; i++) {
     struct text header = {0};
     text_addf(&header, "<%s>", prologue->headers[i]);
@@ -657,7 +658,7 @@ static int assemble_build(struct walk *walk, struct prologue *prologue,
     if (in->arguments[i].kind == CUGEN_ARGUMENT_SCALAR && !in->arguments[i].compiled_in)
       need_header(prologue, in->arguments[i].dtype);
   text_add(out, assembly->defines);
-  if (*assembly->defines) source_add_line(out, 1, "prologue");
+  if (*assembly->defines) source_add_line(out, 1, SOURCE_PROLOGUE);
   if (*assembly->defines) text_add_char(out, '\n');
   add_includes(walk, prologue, out);
   common_types_write(&walk->types, assembly->defines, out);

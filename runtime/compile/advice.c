@@ -291,9 +291,10 @@ static void advice_add_own(struct advice *advice, const struct diagnostic *d, co
                            size_t length, struct text *out) {
   struct text header = {0};
   struct blamed_function function;
+  const char *path = text_get(&d->path);
   /* A place in the prologue is not noted, because its path is no file. */
-  if (strcmp(text_get(&d->path), advice->request->name) != 0)
-    error_place(&advice->where, text_get(&d->path), d->line);
+  if (strcmp(path, advice->request->name) != 0 && strcmp(path, SOURCE_PROLOGUE) != 0)
+    error_place(&advice->where, path, d->line);
   const bool missing =
       advice_between(line, length, "cannot open source file \"", "\"", &header) ||
       /* the form of clang */

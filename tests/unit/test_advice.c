@@ -107,6 +107,25 @@ TEST(test_entries) {
   }
 }
 
+/* ---- Places --------------------------------------------------------------------------------- */
+
+/* The prologue is no file, whether it begins the source or follows an include. */
+TEST(test_places) {
+  static const char source[] = "#line 1 \"k.cu\"\n#include <x.h>\n#line 1 \"prologue\"\n\n"
+                               "using c_t = float;\n#line 1 \"k.cu\"\n\nint x;\n";
+  const struct compile_request request = {.toolkit = &toolkit, .name = "t", .source = source};
+  const struct {
+    const char *line, *file;
+  } rows[] = {
+      {"t:1: error: what", ""}, {"prologue:2: error: what", ""}, {"k.cu:2: error: what", "k.cu"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct advice advice = {.request = &request};
+    FREED(text) out = {0};
+    advice_add(&advice, rows[i].line, strlen(rows[i].line), NULL, &out);
+    assert_string_equal(advice.where.file, rows[i].file);
+  }
+}
+
 /* ---- Headers -------------------------------------------------------------------------------- */
 
 #define HOST                                                                                       \
