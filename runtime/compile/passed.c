@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/source_place.h"
 #include "base/text.h"
 
 static const char *word_end(const char *at) {
@@ -36,11 +37,15 @@ static bool is_passed(const char *source, const char *word, size_t length) {
   return false;
 }
 
-/* Returns the expression that the prologue defines the word as; NULL: there is none. */
+/* Returns the expression that the prologue defines the word as; NULL: there is none. The
+   definitions follow the last #line of the prologue; a source without that #line begins with
+   them. */
 static const char *definition(const char *source, const char *word, size_t length) {
-  static const char mark[] = "#define ";
-  const char *end = strstr(source, "\n#line ");
-  for (const char *at = source; end && at < end; at += strcspn(at, "\n"), at += *at == '\n') {
+  static const char mark[] = "#define ", prologue[] = "#line 1 \"" SOURCE_PROLOGUE "\"\n";
+  const char *begin = source;
+  for (const char *at = source; (at = strstr(at, prologue));) begin = at += sizeof prologue - 1;
+  const char *end = strstr(begin, "\n#line ");
+  for (const char *at = begin; end && at < end; at += strcspn(at, "\n"), at += *at == '\n') {
     const char *name = at + sizeof mark - 1;
     if (strncmp(at, mark, sizeof mark - 1) == 0 && strncmp(name, word, length) == 0 &&
         name[length] == ' ')

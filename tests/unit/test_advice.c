@@ -160,6 +160,18 @@ TEST(test_constants) {
                 "k.cu:1:3: error: variable length array 'v' is used: CUDA needs a constant there");
 }
 
+TEST(test_constants_behind_includes) {
+  static const char source[] =
+      "#line 1 \"k.cu\"\n#include <x.h>\n#line 1 \"prologue\"\n\n#define items "
+      "((index_t)((long long)cols / 64LL))\n\n#line 2 \"k.cu\"\n"
+      "__global__ void k(float *x, index_t cols) {\n  float v[items];\n}\n";
+  assert_advice(
+      source, false, NULL, "k.cu:3: error: expression must have a constant value",
+      "k.cu:3: error: expression must have a constant value: items comes from cols, which "
+      "is passed at launch; to compile it in, give the kernel's scalar specialize = true, "
+      "or an implementation's scalar another name");
+}
+
 /* Names that nvcc's headers declare and NVRTC's do not. */
 TEST(test_names) {
   static const char source[] = "#line 1 \"k.cu\"\n__global__ void k(float *y) { *y = INFINITY; }\n";
