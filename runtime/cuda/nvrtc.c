@@ -353,7 +353,6 @@ static void add_option(struct options *options, const char *option, const char *
   text_free(&text);
 }
 
-/* Adds the words of the request's options. */
 static void add_requested(struct options *options, const char *requested) {
   for (const char *at = requested; *at; at += strspn(at, " ")) {
     struct text word = {0};

@@ -120,7 +120,7 @@ void cache_records_free(struct cache_records *records);
 
 /* ---- Claims: tuners that share a space each measure variants that no other tuner measures --- */
 
-/* Returns whether this cache keeps claims. A cache file keeps none. */
+/* Returns whether this cache keeps claims, which the functions below need. Only a server does. */
 bool cache_keeps_claims(const struct cache *cache);
 enum cache_claim_state {
   CACHE_CLAIM_TAKEN, /* claimed by another owner */
@@ -270,8 +270,8 @@ int cache_verify(struct cache *cache, cugen_cache_counts *out, struct text *wron
 /* Says why the user's key is not used, and what to do; "": nothing is wrong with the key, or it is
    missing. */
 const char *cache_image_warning(const struct cache *cache);
-/* cache_image_key appends the key of an image: source hash, architecture, compile options, compiler
-   version and entries. */
+/* Appends the key of an image: source hash, architecture, compile options, compiler version and
+   entries. */
 int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options,
                     int nvrtc_version, struct text *out, cugen_error *err);
 /* *found: there is an image with a seal of this user's, which the caller frees with

@@ -135,8 +135,6 @@ static bool open_attach(sqlite3 *db, const char *path, const char *query) {
   return false;
 }
 
-/* Copies the records and portfolios of a file that cannot be written into memory; images stay in
-   the file. */
 static int open_read_only(struct sqlite_cache *cache, cugen_error *err) {
   const char *path = text_get(&cache->base.path);
   int status = sqlite_open_database(cache, ":memory:", err);

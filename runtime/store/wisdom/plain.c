@@ -1,5 +1,5 @@
 /* Reading a line of wisdom in exactly the form that cugen writes: fields in order, no escapes,
-   ASCII alone. Most lines have this form, and are read faster so than by jansson. Any other line,
+   ASCII alone. Most lines have this form, and are read faster than by jansson. Any other line,
    right or wrong, is left to jansson: see read.c. */
 #include <math.h>
 #include <stdlib.h>
