@@ -144,8 +144,8 @@ typedef struct cugen_check {
   cugen_check_kept *kept;
   size_t kept_count;
   /* The coverage: how many lines of the templates access memory, and how many of these ran;
-     `unwatched`, in words: other memory that was used, and findings for which there was no room.
-     Lines are known on x86-64 and aarch64, with addr2line. */
+     `unwatched`, in words: other memory that was used, and findings and traffic for which there was
+     no room. Lines are known on x86-64 and aarch64, with addr2line. */
   size_t lines, lines_reached;
   cugen_check_line *unreached; /* all `lines`: first those that did not run, then those that ran */
   char **unwatched;

@@ -89,7 +89,8 @@ struct launch_counters {
   size_t count;
   struct watch_counter counters[WATCH_MOST_COUNTERS];
   double barriers; /* barriers passed by the blocks, summed over all blocks */
-  bool incomplete; /* the launch has more places or arrays than the tables have room for */
+  /* the totals are too small: there was no room for a place, an array or a round of a loop */
+  bool incomplete;
 };
 
 /* ---- The report ----------------------------------------------------------------------------- */

@@ -515,8 +515,8 @@ static int keep_unwatched(cugen_check *r, const char *what, cugen_error *err) {
   return array_add_text(&r->unwatched, &r->unwatched_count, what) ? CUGEN_OK : error_memory(err);
 }
 
-/* Notes memory that the run touched without being observed, and findings that were dropped for
-   lack of room. */
+/* Notes memory that the run touched without being observed, and findings and traffic that were
+   dropped for lack of room. */
 static int note_unwatched(const struct outcome *o, cugen_error *err) {
   cugen_check *r = &o->check->result->check;
   const struct kernel_spec *spec = o->result->spec;
@@ -534,6 +534,12 @@ static int note_unwatched(const struct outcome *o, cugen_error *err) {
         r, "memory that is neither an argument nor a variable of the kernel (malloc)", err);
   if (!status && report->lost)
     status = keep_unwatched(r, "further findings: there were more than a run keeps", err);
+  for (uint32_t l = 0; l < report->launch_count && l < WATCH_MOST_LAUNCHES && !status; l++)
+    if (report->launches[l].incomplete)
+      status = keep_unwatched(r,
+                              "further traffic: a launch has more places, arrays or rounds of a "
+                              "loop than are counted, so its totals are too small",
+                              err);
   return status;
 }
 

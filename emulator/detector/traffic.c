@@ -10,7 +10,8 @@ enum {
   WARP = 32,
   MOST_WARPS = 32,
   MOST_SITES = 1024, /* a power of two */
-  /* passes of a lane through a site until its warp meets; further passes are not counted */
+  /* passes of a lane through a site until its warp meets; further passes are not counted, and the
+     counters are then incomplete */
   MOST_PASSES = 512
 };
 
@@ -129,10 +130,13 @@ void traffic_access(struct traffic *t, struct traffic_site *s, unsigned thread, 
   if (!s) return;
   struct trail *trail = &s->trails[warp];
   const unsigned pass = trail->passes[lane];
-  if (pass >= MOST_PASSES) return;
-  if (!trail->used) t->used[warp][t->used_count[warp]++] = s;
-  struct instance *instance = instance_at(trail, pass);
-  if (!instance) return;
+  const bool first = !trail->used;
+  struct instance *instance = pass < MOST_PASSES ? instance_at(trail, pass) : NULL;
+  if (!instance) {
+    t->out->incomplete = true;
+    return;
+  }
+  if (first) t->used[warp][t->used_count[warp]++] = s;
   instance->at[lane] = at;
   instance->lanes |= 1u << lane;
   trail->passes[lane]++;
@@ -269,6 +273,7 @@ void traffic_add(struct launch_counters *to, const struct launch_counters *more)
   for (size_t i = 0; i < more->count; i++) {
     const struct watch_counter *from = &more->counters[i];
     struct watch_counter *c = find_counter(to, from->array, from->memory, from->write);
+    to->incomplete |= !c;
     if (!c) continue;
     c->requests += from->requests;
     c->bytes += from->bytes;

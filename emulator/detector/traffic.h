@@ -21,7 +21,8 @@ void traffic_begin(struct traffic *traffic, struct launch_counters *out);
    the counters are incomplete. */
 struct traffic_site *traffic_site(struct traffic *traffic, uint32_t site, const char *array,
                                   cugen_memory memory, unsigned bytes, unsigned kind);
-/* Counts an access of `thread` at the site; does nothing if site is NULL. */
+/* Counts an access of `thread` at the site; does nothing if site is NULL. Without room for the
+   access, the counters become incomplete. */
 void traffic_access(struct traffic *traffic, struct traffic_site *site, unsigned thread,
                     uintptr_t at);
 /* The lanes of a warp have met, or its block has ended. */

@@ -101,4 +101,20 @@ TEST(test_without) {
   }
 }
 
+/* A loop of more than 512 rounds without a barrier is not counted in full, and the check says so. */
+TEST(test_more_rounds_than_are_counted) {
+  static const char *const settings[][3] = {{"M=16", "N=16", "K=512"}, {"M=16", "N=16", "K=513"}};
+  for (size_t i = 0; i < 2; i++) {
+    cugen_check_options options = {0};
+    cugen_error error = {0};
+    CLOSED(cugen_kernel) *kernel = NULL;
+    cugen_check check = {0};
+    options.variant = "naive block_x=16 block_y=16 columns_along=x";
+    if (cugen_kernel_open(*state, "configs/matmul.lua", settings[i], 3, &kernel, &error) ||
+        api_kernel_check(kernel, &options, &check, &error))
+      fail_msg("%s: %s", settings[i][2], error.message);
+    assert_int_equal(check.unwatched_count, i);
+  }
+}
+
 ALL_TESTS_WITH(open_library, close_library);

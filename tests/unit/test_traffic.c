@@ -184,3 +184,26 @@ TEST(test_constant_words) {
     traffic_close(t);
   }
 }
+
+/* Passes of a lane beyond those that are kept are not counted, which the counters say; so do
+   counters of another process for which there is no room. */
+TEST(test_what_is_not_counted_is_told) {
+  static const unsigned passes[] = {512, 513};
+  for (size_t i = 0; i < 2; i++) {
+    struct traffic *t;
+    struct launch_counters out;
+    assert_int_equal(traffic_open(&t, NULL), CUGEN_OK);
+    traffic_begin(t, &out);
+    struct traffic_site *site = traffic_site(t, 1, "x", CUGEN_MEMORY_GLOBAL, 4, 0);
+    for (unsigned pass = 0; pass < passes[i]; pass++) traffic_access(t, site, 0, BASE);
+    traffic_all_met(t, 32);
+    traffic_end(t);
+    assert_true(out.counters[0].requests == 512);
+    assert_int_equal(out.incomplete, passes[i] > 512);
+    traffic_close(t);
+  }
+  struct launch_counters all = {.count = WATCH_MOST_COUNTERS}, more = {.count = 1};
+  for (size_t i = 0; i < all.count; i++) all.counters[i].array[0] = (char)('a' + i);
+  traffic_add(&all, &more);
+  assert_true(all.incomplete);
+}
