@@ -7,8 +7,8 @@
      const struct cpu_hooks *cugen_hooks;           set once after loading
      void cugen_entry_0(void **parameters), ...     run one CUDA thread of the N-th kernel
      int cugen_entry_0_takes(int *sizes, int capacity), ...  number and sizes of its parameters
-     const unsigned cugen_entry_0_cluster[3];       blocks of a cluster, for a kernel with
-                                                    __cluster_dims__
+     const unsigned cugen_entry_0_cluster[3];       for a kernel with __cluster_dims__
+     const unsigned cugen_entry_0_bounds[3];        for a kernel with __launch_bounds__
      const char cugen_cooperative;                  for a source whose blocks may wait for each
                                                     other
      const char cugen_aligned;                      for a source that mentions alignment: dynamic
@@ -16,8 +16,8 @@
    and its __constant__ and __device__ variables under their own names.
 
    In a process, all CUDA threads of a launch run on one thread of the operating system, as fibers
-   that run uninterrupted until they synchronise. Blocks (or clusters of blocks) run one after the
-   other, but all together in a cooperative launch. */
+   that run uninterrupted until they wait. Blocks (or clusters of blocks) run one after the other,
+   but all together in a cooperative launch of a source with cugen_cooperative. */
 #ifndef EMULATOR_ABI_H
 #define EMULATOR_ABI_H
 
@@ -43,7 +43,7 @@ struct cpu_texture {
   const void *base;
   long long width, height, depth;
   long long row, slice; /* from the start of a row, or of a slice, to that of the next */
-  int address;          /* enum cpu_address; with WRAP and MIRROR coordinates are from 0 to 1 */
+  int address;          /* enum cpu_address; with WRAP and MIRROR coordinates are normalised */
   int half_float;       /* elements are binary16, read as float */
 };
 

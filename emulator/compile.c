@@ -41,7 +41,7 @@ static const char *const flags[] = {"-std=c++17", "-O2", "-march=native", "-fPIC
 /* Options of g++ for kernels that are not watched. The loop vectoriser of g++ 12.2 reads a whole
    vector where a loop uses only its first part at an unknown stride, and so reads past the end of a
    buffer that the source never leaves. The vectoriser of straight code, which stays on, reads no
-   such gap. Few kernels call libstdc++, and linking takes twice as long with it. */
+   such gap. -nodefaultlibs: few kernels call libstdc++, which doubles the time of linking. */
 static const char *const gcc_flags[] = {"-fno-tree-loop-vectorize", "-fpeel-loops",
                                         "-nodefaultlibs",
                                         "-fno-threadsafe-statics", /* one thread runs a launch */
@@ -63,7 +63,7 @@ static const char *const watched_flags[] = {
     "-fno-tree-loop-distribute-patterns", /* no memset, which would report nothing */
     NULL};
 
-/* Options of clang++ for watched kernels, which cannot keep a float4 whole. Common code of two
+/* Options of clang++, which cannot keep a float4 whole, for watched kernels. Common code of two
    branches is not merged, because merged code would have neither branch's line. DWARF 4, because
    binutils (2.40) does not find the caller of code that was inlined in several pieces by the ranges
    of DWARF 5, and atomic operations are inlined. */

@@ -321,7 +321,7 @@ void copies_wait(unsigned newest) {
   stores->count = kept;
 }
 
-/* Reports the copies that no thread has waited for, and completes the stores. */
+/* Reports the copies that are still under way, and completes the stores. */
 void copies_end(struct copies *copies) {
   const struct list *loads = &copies->loads, *stores = &copies->stores;
   for (size_t i = loads->first; i < loads->count; i++)

@@ -63,7 +63,7 @@ struct loaded {
   const struct compiled *compiled;
   struct cpu_builtins *builtins;
   struct entry entries[KERNEL_MAX_ENTRIES];
-  struct static_array *statics; /* static shared memory, for a kernel with clusters */
+  struct static_array *statics; /* static shared memory, if blocks can run together */
   size_t static_count, static_bytes;
 };
 

@@ -45,9 +45,9 @@ struct fiber_launch {
   /* NULL, or set to end the launch with a fault at a thread's next wait or at a block's end; a
      loop without either continues. */
   const atomic_bool *stop;
-  /* NULL: the launch is not observed. Otherwise the kernel reports its accesses, and `image`
-     says where the kernel is loaded. */
+  /* NULL: the launch is not observed; otherwise the kernel reports its accesses */
   const struct observer *observer;
+  /* where the kernel is loaded; may be NULL without an observer, unless `reversed` */
   const struct observed_image *image;
   size_t dynamic_bytes, dynamic_room; /* of dynamic_shared: requested, and present */
   bool cooperative;                   /* all blocks of the grid run together, as one cluster */
@@ -69,13 +69,12 @@ void fibers_where(char *out, size_t size);
 /* Sets the function that a trap or deadlock calls; it must end the process. Process-wide, like
    signal handlers; NULL: none. */
 void fibers_on_fault(void (*fault)(cugen_cause cause, const char *text));
-/* Makes a watched kernel, whose time is up, end at its next access. There the positions of all
-   threads are written to the report, and the launch ends. Returns false if this was called before,
-   or if no watched kernel runs. Async-signal-safe. */
+/* Makes a watched kernel, whose time is up, end at its next access by fibers_end_hang. Returns
+   false if this was called before, or if no watched kernel runs. Async-signal-safe. */
 bool fibers_time_is_up(void);
-/* Writes the positions of all threads to the report at once, for a kernel that makes no access.
-   site: a return address, like all sites below. Returns a fault text; "": no watched kernel
-   runs. Async-signal-safe. */
+/* Writes the positions of the running thread and of those that wait to the report at once, for a
+   kernel that makes no access. site: a return address, like all sites below. Returns a fault text;
+   "": no watched kernel runs. Async-signal-safe. */
 const char *fibers_hang(const void *site);
 /* Lets other threads run before the current thread continues, which has polled a flag many
    times. */
@@ -87,8 +86,8 @@ void fibers_misaligned(const void *site);
 void fibers_ended(const void *site, const char *what);
 /* Ends the launch, as a trap does, with "what in block ... thread ...". */
 _Noreturn void fibers_give_up(cugen_cause cause, const char *what);
-/* For an observer: ends the launch because its time is up; the positions of all threads are
-   written to the report first. */
+/* For an observer: ends the launch because its time is up, after writing the positions that
+   fibers_hang writes. */
 _Noreturn void fibers_end_hang(const void *site);
 /* For a timer's handler: gives up a launch in reverse order with CUGEN_CAUSE_UNSUPPORTED and
    does not return. Returns if no such launch runs, or if `at`, the program counter, is outside

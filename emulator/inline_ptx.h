@@ -86,7 +86,7 @@ struct iptx_term {
   unsigned char kind;
   bool negated;   /* of a predicate: `!p` */
   uint16_t index; /* number of a register, operand or special register */
-  uint64_t bits;  /* value of a number; a real number is a double unless it was written as bits */
+  uint64_t bits;  /* value of a number; a real number is kept as a double */
 };
 
 /* `%1`, `{a, b}`, or `[%1 + 16]`, also `[%1, {x, y}]`, whose coordinates are the terms from the

@@ -278,8 +278,8 @@ static void do_clz(struct iptx_run *run, const struct iptx_instruction *i) {
                                     iptx_bits(arithmetic_type_of(i))));
 }
 
-/* Finds the position of the highest bit that differs from the sign, or with .shiftamt the distance
-   from the highest bit; all ones if there is none. */
+/* Finds the position of the highest bit that differs from the sign, or with .shiftamt the bit's
+   distance from the type's top bit; all ones if there is none. */
 static void do_bfind(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned width = iptx_bits(arithmetic_type_of(i));
   uint64_t value = iptx_get(run, i, 1, arithmetic_type_of(i));

@@ -10,7 +10,7 @@
 #include "inline_ptx.h"
 #include "scheduler.h"
 
-/* WORD_ELEMENTS: the most elements in a register, of 4 bits each. */
+/* WORD_ELEMENTS: room for the elements of a register. */
 enum { ROWS = 16, COLUMNS = 8, DEPTH = 64, LANES = 32, WORD_ELEMENTS = 8 };
 
 static const unsigned all_lanes = ~0u;
@@ -98,7 +98,7 @@ static void add_to_lane(const struct matrices *m, const struct shape *s, struct 
   for (unsigned r = 0; r < 2 * s->halves; r++) {
     const double sum = m->sums[lane / 4 + r / 2 * 8][lane % 4 * 2 + r % 2];
     if (matrix_is_whole(s))
-      own->whole[r] += (int64_t)sum; /* exact: at most 64 products of 16 bits */
+      own->whole[r] += (int64_t)sum; /* exact: at most DEPTH products of 16 bits */
     else
       own->sums[r] += sum;
   }

@@ -251,8 +251,8 @@ static void mbarrier_until(struct iptx_run *run, const struct iptx_instruction *
   iptx_put(run, i, 0, 1);
 }
 
-/* Makes the thread's copies now, before the arrival. Without .noinc this arrival is one that the
-   phase expects in addition. */
+/* Makes the thread's copies now, before the arrival. Without .noinc the phase expects one arrival
+   more, which cancels this one. */
 static void copy_arrive(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned at = iptx_shared(run, i, 0);
   memory_finish(run, CPU_COPY_ALL);

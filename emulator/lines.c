@@ -49,8 +49,8 @@ static enum answer read_place(const char *line, size_t length, char file[LINES_N
   return ANSWER_SOURCE;
 }
 
-/* Adds a frame of an address; frames come innermost first. For code without a line the compiler
-   knows at best the caller. */
+/* Adds a frame of an address; frames come innermost first. A frame without a line is skipped, so
+   that the place becomes its caller's. */
 static void add_frame(struct source_place *place, bool *shim, const char *line, size_t length) {
   char file[LINES_NAME];
   int number = 0;
@@ -155,7 +155,7 @@ static int lines_ask(const struct asked *a, const struct questions *q, struct so
   return status;
 }
 
-/* How many bytes before code without a line are searched for one: some instructions. */
+/* How many bytes before code without a line are searched for a line: some instructions. */
 enum { NEAR = 48 };
 
 /* Asks about the sites; then, for a site without a line, about the code in front of it, and for a

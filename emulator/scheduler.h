@@ -144,8 +144,8 @@ void fibers_park(struct fibers *all);
 struct fiber *fibers_resume_ready(struct fibers *all);
 /* Takes a fiber for a thread. There are as many fibers as threads in the largest cluster so far. */
 struct fiber *fibers_take_idle(struct fibers *all);
-/* Makes threads ready when none is: lanes that have converged, else threads that a copy in flight
-   wakes on arrival, else threads that have yielded. */
+/* Tries to make threads ready when none is: lanes that have converged, else threads that a copy in
+   flight wakes on arrival, else threads that have yielded. */
 void fibers_await(struct fibers *all);
 void fibers_stop_if_asked(const struct fibers *all);
 /* Makes another block of the cluster the running one, and loads its static shared memory. */
