@@ -29,7 +29,7 @@ struct place {
   struct cell *cells;    /* cells from the start on */
   struct read_cell *reads;
   const struct region *region;
-  struct traffic_site *counted; /* NULL: not known yet */
+  struct traffic_site *counted; /* NULL: not known yet, or there is no room for it */
   uint32_t site;
   uint8_t look;
   bool shared, unwritten;
@@ -54,7 +54,7 @@ void access_forget(struct watch *w) {
 /* ---- The general way ------------------------------------------------------------------------ */
 
 /* After PATIENCE atomic or volatile accesses without a plain write a thread seems to poll a flag:
-   the other threads of its block run before it continues. */
+   the other threads run before it continues. */
 static void see_progress(struct watch *w, unsigned kind, uintptr_t at) {
   enum { PATIENCE = 4096 };
   const unsigned thread = watch_thread(w);
@@ -70,7 +70,7 @@ static void see_progress(struct watch *w, unsigned kind, uintptr_t at) {
 void access_report(const void *at, unsigned long bytes, unsigned kind, const void *site) {
   struct watch *w = watching;
   const uintptr_t address = (uintptr_t)at;
-  if (!w) return; /* without a launch nothing is recorded */
+  if (!w) return; /* the launch is not observed */
   if (w->passed_over && !w->time_is_up && !(kind & WATCH_STRONG)) return;
   const bool noted = !site; /* reported by cugen_note of the shim */
   if (noted) site = __builtin_return_address(0);
@@ -131,8 +131,8 @@ static void keep_part(struct watch *w, const struct region_part *part, unsigned 
                                              .unwritten = region->unwritten};
 }
 
-/* Remembers the memory that the place has accessed if it is watched or constant, unless blocks or
-   launches run together, or the access was not allowed. */
+/* Remembers the array, buffer or constants that the place has accessed, unless blocks or launches
+   run together, or the access was not allowed. */
 static void keep_place(struct watch *w, uintptr_t at, unsigned bytes, unsigned kind,
                        uintptr_t from) {
   struct region_part part;

@@ -34,7 +34,7 @@ struct begun {
 };
 
 /* What each thread, block and sync of a cluster knows of all threads. A row is one clock: for each
-   thread, and for the copy engine, the epoch up to which all its actions come before. */
+   thread, and for the copy engine, the epoch up to which all its actions are known. */
 struct vector_clocks {
   uint32_t *words; /* NULL: not needed yet */
   size_t bytes, row_words;

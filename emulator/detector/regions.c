@@ -7,7 +7,7 @@
 #include "state.h"
 
 enum {
-  ZONE = 1 << 20, /* free addresses around a buffer: see guard.h */
+  ZONE = 1 << 20, /* free addresses around a buffer: see guard.c */
   NULL_PAGE = 4096
 };
 
@@ -16,8 +16,8 @@ static bool is_modified(const struct access *a) {
   return a->kind & CPU_ATOMIC && !(a->kind & CPU_VOLATILE);
 }
 
-/* Counts an access, unless it is atomic or the copy engine makes it. A buffer's addresses count
-   from its first byte, which is aligned on a GPU, but not here. */
+/* Counts an access, unless it is an atomic read-modify-write or the copy engine makes it. A buffer's
+   addresses count from its first byte, which is aligned on a GPU, but not here. */
 static void regions_count(const struct access *a, const char *array) {
   if (!a->watch->counting) return;
   const uintptr_t at = a->region->shared ? a->at : a->at - a->region->start;
@@ -330,7 +330,7 @@ static void map_arrays(struct watch *w) {
   }
 }
 
-/* Makes the shadow of shared memory for the blocks that run together. */
+/* Makes the shadow of static shared memory for the blocks that run together. */
 static int regions_make_shared(struct watch *w, cugen_error *err) {
   int status = CUGEN_OK;
   if (!w->array_count) return status;

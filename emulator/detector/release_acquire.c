@@ -8,8 +8,9 @@
 #include "base/array.h"
 
 enum {
-  MOST_EVENTS = 1 << 22, /* of a launch; after that everything counts as ordered */
-  MOST_STEPS = 1 << 14   /* of one search; after that the accesses count as ordered */
+  /* of a launch's releases, and of its acquires; after that everything counts as ordered */
+  MOST_EVENTS = 1 << 22,
+  MOST_STEPS = 1 << 14 /* of one search; after that the accesses count as ordered */
 };
 
 /* The last fence of a thread. A fence orders the thread's earlier actions before its later ones;

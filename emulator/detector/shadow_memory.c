@@ -82,7 +82,8 @@ static bool may_meet(const struct access *a, const struct cell *cell,
          is_waited_for(a->watch, a->at) || (!a->region->shared && !writes);
 }
 
-/* Returns false if one of the common orders puts `then` before the access. */
+/* Returns false if `then` touched none of these bytes, or if one of the common orders puts `then`
+   before the access. */
 static inline bool shadow_memory_is_open(const struct access *a, const struct last_access *then,
                                          unsigned bytes) {
   const struct happens_before *hb = &a->watch->hb;
@@ -117,8 +118,8 @@ void shadow_check_write(const struct access *a, const struct cell *cell, unsigne
   if (shadow_memory_is_open(a, atomic, bytes)) check_last(a, cell, atomic, false);
 }
 
-/* Data that a thread's own copy has read are in registers, so they are not in flight for other
-   threads. */
+/* Only reads by the copy engine or a product are in flight. The read by a thread's own copy counts
+   as over when the copy begins. */
 static void check_read(const struct access *a, const struct cell *cell,
                        const struct last_access *then, unsigned bytes) {
   if (shadow_memory_is_open(a, then, bytes))

@@ -64,7 +64,7 @@ enum {
 
 struct region {
   char name[WATCH_NAME];
-  uintptr_t start, end, low, high; /* addresses; those from low to high are in or near the region */
+  uintptr_t start, end, low, high; /* from low to high is near a buffer or variable */
   struct cell *cells;              /* one for each word, like the arrays below */
   struct read_cell *reads;
   struct rare_cell *rare;
@@ -323,7 +323,7 @@ void regions_launch_used(struct watch *watch, unsigned thread, const void *site)
 
 /* ---- alignment.c ---------------------------------------------------------------------------- */
 
-/* Checks an access whose address is not a multiple of its size; noted: the kernel's wrapper
+/* Checks an access whose address is not a multiple of its size; noted: cugen_note of the shim
    reports the access. Returns if the address is allowed, or not watched. */
 void alignment_check(const struct access *access, bool noted);
 void alignment_refuse(const struct access *access, unsigned multiple, const char *type);
