@@ -15,7 +15,7 @@
 #include "tune/data/verify.h"
 
 /* Where a variant's traffic was counted: nowhere, on a problem that differs from the check problem
-   in more than sizes, in sizes alone, or in sizes that are whole tiles. Counters of a later place
+   in more than sizes, at most in sizes, or in sizes that are whole tiles. Counters of a later place
    replace those of an earlier one. */
 enum counted { COUNTED_NOT, COUNTED_ELSEWHERE, COUNTED_SIZE, COUNTED_WHOLE_TILES };
 

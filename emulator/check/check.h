@@ -9,7 +9,7 @@
 #include "instrument.h"
 
 struct check_variants { /* a set of variants, by number */
-  uint64_t *bits;       /* NULL: the empty set */
+  uint64_t *bits;       /* NULL: the empty set, or only `count` is known */
   size_t count;
 };
 
@@ -21,7 +21,7 @@ struct check_detail {
   struct watch_finding raw;
   struct check_variants variants; /* variants that show the finding or are skipped */
   /* Of a finding: the index of the described run in the list of runs. Of a skip: the variant's
-     number; a skipped implementation has a number above those of all variants. */
+     number; skips by left_out.c have numbers above those of all variants. */
   size_t number;
   /* the kernel's check problem, or an implementation's own one, shows the finding */
   bool on_check;
@@ -30,7 +30,7 @@ struct check_detail {
 };
 
 struct check_options {
-  cugen_check_options wanted;  /* with seed, threads and timeout */
+  cugen_check_options wanted;  /* with a seed; for check_run also with threads and timeout */
   const char *const *settings; /* "M=64": settings that are not varied */
   size_t setting_count;
   /* the problem as the user gave it, without the config's check { } */

@@ -17,9 +17,9 @@ struct instrument_options {
   void *context;
 };
 
-/* target and the objects that target points to are borrowed, except the problem and space, which
-   each run has. The config's kernel is expanded with the facts of the target's device. One thread
-   at a time may use an instrument; different instruments are independent. */
+/* The objects that target points to are borrowed: the problem only until the call returns, the
+   space not at all. The config's kernel is expanded with the facts of the target's device. One
+   thread at a time may use an instrument; different instruments are independent. */
 int instrument_open(const struct tune_target *target, const struct instrument_options *options,
                     struct instrument **out, cugen_error *err);
 void instrument_close(struct instrument *instrument);
@@ -36,7 +36,7 @@ struct instrument_result {
      and where describe the refusal. */
   bool refused;
   bool always;               /* the launch is refused for all sizes */
-  struct source_place where; /* the place of the refusal; line 0: not known */
+  struct source_place where; /* the place that reason is about; line 0: not known */
   char reason[1024];         /* "" when ok */
   /* A status other than CUGEN_OK: the variant cannot be tried, as in candidate.faulty, or there are
      no data. */

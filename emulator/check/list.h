@@ -22,7 +22,7 @@ struct check_problem {
 /* The problems on which some implementations are checked: those without a check { } of their own,
    or those whose check { } gives this first problem. */
 struct check_family {
-  /* the implementation that has the check { }; NULL: the kernel has it */
+  /* the implementation that has the check { }; NULL: the kernel's problem is used */
   const struct config_implementation *owner;
   /* index of the check problem, which its other sizes follow, and the number of these problems */
   size_t first, count;
