@@ -1,4 +1,4 @@
-/* Part of cuda_shim.h: inline PTX, where unit.c defines CUGEN_PTX. unit.c writes `asm
+/* Part of cuda_shim.h: inline PTX, where unit.c defines CUGEN_PTX. asm_text.c writes `asm
    volatile("text" : "=r"(x) : "r"(y) : "memory");` as cugen_asm("text", cugen_out("=r", x),
    cugen_in("r", y)), which passes it to an interpreter. */
 #ifdef CUGEN_PTX

@@ -131,7 +131,7 @@ memset(void *to, int byte, size_t bytes) noexcept {
 }
 #endif
 
-/* A function that accesses memory on behalf of an instruction (atomics, cp.async, ldmatrix) reports
+/* A function that accesses memory on behalf of an instruction (atomics, cp.async, __ldcg) reports
    the access with cugen_note, and then makes it with cugen_peek, cugen_poke or cugen_copy, which
    report nothing. In a kernel that is not watched cugen_note does nothing. */
 CUGEN_INLINE void cugen_note(const void *at, size_t bytes, unsigned kind) {

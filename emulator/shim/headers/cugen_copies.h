@@ -1,4 +1,4 @@
-/* A thread's own copies (cp.async), which cuda_pipeline.h and cooperative_groups.h offer. */
+/* A thread's own copies (cp.async), for headers such as cuda_pipeline.h. */
 #ifndef CUGEN_COPIES
 #define CUGEN_COPIES
 CUGEN_INLINE void cugen_copy_begin(void *to, const void *from, size_t bytes, size_t from_bytes) {
