@@ -122,8 +122,11 @@ static void exchange_all(struct iptx_run *run, const struct iptx_instruction *i,
   const bool ordered = iptx_has(i, IPTX_W_ACQUIRE) || iptx_has(i, IPTX_W_ACQ_REL);
   if (orders) memory_fence(run, i);
   memory_check_alignment(run, at, bytes * values->count, CPU_WRITE);
+  /* the word CTA may also come from .shared::cta, which is no scope */
+  const bool block = iptx_has(i, IPTX_W_CTA) && !iptx_has(i, IPTX_W_SHARED);
   iptx_note(run, at, bytes * values->count,
-            CPU_WRITE | CPU_ATOMIC | (iptx_has(i, IPTX_W_EXCH) ? CPU_REPLACES : 0));
+            CPU_WRITE | CPU_ATOMIC | (block ? CPU_BLOCK : 0) |
+                (iptx_has(i, IPTX_W_EXCH) ? CPU_REPLACES : 0));
   for (unsigned part = 0; part < values->count; part++, at += bytes) {
     const uint64_t old = load_typed(at, type), value = iptx_read(run, &values->terms[part], type);
     uint64_t out = iptx_combined(i, old, value, type);

@@ -178,6 +178,14 @@ static const struct {
      "y[i] = x[i];\n"
      "if (i == 0) atomicAdd_block(c, 1);\n"
      "if (i == 64) atomicAdd(c, -1);\n"},
+    {"a reduction by inline PTX of a block's scope, of several blocks", "race between blocks", 5,
+     "y[i] = x[i];\n"
+     "asm volatile(\"red.global.cta.add.u32 [%0], 1;\" :: \"l\"(c) : \"memory\");\n"
+     "if (i == 255) c[0] = 0;\n"},
+    {"a reduction by inline PTX of the device's scope, of several blocks", NULL, 0,
+     "y[i] = x[i];\n"
+     "asm volatile(\"red.global.gpu.add.u32 [%0], %1;\" :: \"l\"(c), \"r\"(t < 32 ? 1 : -1) : "
+     "\"memory\");\n"},
     {"atomic operations of a block's scope, each block's own", NULL, 0,
      "y[i] = x[i];\n"
      "atomicAdd_block(c + 4 + blockIdx.x, 1);\n"
