@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "runtime/watch.h"
 
-/* A loaded image. */
 struct observed_image {
   const void *bytes; /* contents of the file */
   size_t length;

@@ -45,7 +45,6 @@ struct warp {
   unsigned converging; /* waits for lanes that come to the same place */
 };
 
-/* A block of the cluster. */
 struct block {
   struct cpu_dim3 at;
   unsigned live;
@@ -64,8 +63,8 @@ struct fibers {
   struct fiber fibers[FIBERS_SLOTS];
   struct fiber *idle[FIBERS_SLOTS]; /* fibers without a thread; the last one is taken first */
   unsigned idle_count;
-  struct cpu_dim3 positions[FIBERS_THREADS]; /* threadIdx by linear number, for positions_of */
-  struct cpu_dim3 positions_of;
+  struct cpu_dim3 positions[FIBERS_THREADS]; /* threadIdx by linear number */
+  struct cpu_dim3 positions_of;              /* the size of a block that `positions` are for */
 
   /* The present launch. */
   const struct fiber_launch *launch;
