@@ -8,7 +8,6 @@ static size_t words_of(const struct region *region) {
   return (region->end - region->start) / WATCH_WORD + 2;
 }
 
-/* Untouched pages take no memory, and are zero. */
 static void *map_zeros(size_t bytes) {
   void *at =
       mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

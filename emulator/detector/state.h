@@ -157,12 +157,10 @@ struct watch {
   uint32_t *written; /* ra_written() */
   struct flags flags;
   struct call_path paths[HB_THREADS];
-  /* Strong accesses of a thread without a plain write between, so that it may be waiting for
-     another thread. Also whether such a thread has let other threads run, and the last words that
-     were polled. */
+  /* Strong accesses of strong_thread without a plain write between: many mean that it polls. */
   unsigned strong_run, strong_thread;
-  bool yielded;
-  uintptr_t waited[WATCH_WAITED];
+  bool yielded;                   /* a thread that polls has let other threads of this block run */
+  uintptr_t waited[WATCH_WAITED]; /* the last words that were polled */
   unsigned waited_count;
   uint32_t fence_epoch[HB_THREADS];                        /* of the last fence.proxy.async */
   struct accumulators (*accumulators)[WATCH_ACCUMULATORS]; /* of each thread; NULL: none */
