@@ -470,7 +470,6 @@ static int keep_unlaunchable(const struct outcome *o, cugen_error *err) {
   return keep_finding(c, &f, o->run->variant, err);
 }
 
-/* Notes that the variant and the problem have been checked. */
 static void count_run(const struct outcome *o) {
   const struct check *c = o->check;
   const struct check_run *run = o->run;

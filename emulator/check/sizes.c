@@ -51,7 +51,6 @@ static int open_sizes(const struct tune_target *target, const struct check_optio
   return status;
 }
 
-/* Appends a problem with these values to the list. */
 static int sizes_add_problem(struct check_list *list, size_t number, const struct value *values,
                              cugen_error *err) {
   const struct check_family *family = &list->families[number];
