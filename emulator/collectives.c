@@ -82,9 +82,7 @@ static bool collectives_gather(const struct parked *lanes, unsigned set,
   return true;
 }
 
-/* Performs the warp operation at which the thread waits and returns true, if all live lanes of the
-   operation's mask wait there. A mask may name lanes that have ended (CUDA C++ Programming Guide,
-   warp shuffle functions). */
+/* A mask may name lanes that have ended (CUDA C++ Programming Guide, warp shuffle functions). */
 bool collective_try_warp(struct fibers *all, unsigned thread) {
   const struct parked *operation = &all->parked[thread];
   struct warp *warp = &all->warps[thread / FIBERS_LANES];

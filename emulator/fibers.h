@@ -72,9 +72,9 @@ void fibers_on_fault(void (*fault)(cugen_cause cause, const char *text));
 /* Makes a watched kernel, whose time is up, end at its next access by fibers_end_hang. Returns
    false if this was called before, or if no watched kernel runs. Async-signal-safe. */
 bool fibers_time_is_up(void);
-/* Writes the positions of the running thread and of those that wait to the report at once, for a
-   kernel that makes no access. site: a return address, like all sites below. Returns a fault text;
-   "": no watched kernel runs. Async-signal-safe. */
+/* Writes the positions of the running and the waiting threads to the report at once, for a kernel
+   that makes no access. site: a return address, like all sites below. Returns a fault text; "": no
+   watched kernel runs. Async-signal-safe. */
 const char *fibers_hang(const void *site);
 /* Lets other threads run before the current thread continues, which has polled a flag many
    times. */

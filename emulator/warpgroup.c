@@ -317,9 +317,9 @@ static void warpgroup_exchange(union accumulators *accumulators, unsigned thread
   }
 }
 
-/* Returns the index of the accumulators that these registers stand for, which is the same in all
-   threads. New registers get a free index: their values move to w->accumulators, and the registers
-   are poisoned until warpgroup_give_back. */
+/* Returns the index of the accumulators that these registers stand for; begin_product compares the
+   threads' indices. New registers get a free index: their values move to w->accumulators, and the
+   registers are poisoned until warpgroup_give_back. */
 static unsigned warpgroup_hold(struct warpgroup *w, struct member *self, char *registers, int n) {
   const unsigned thread = (unsigned)(self - w->members);
   unsigned free_one = MOST_ACCUMULATORS;
