@@ -1,8 +1,8 @@
 /* Choosing the next block, in this process or in parallel processes; see speculation.h. */
 #include "state.h"
 
-/* Returns true if blocks may run in processes, and the remaining blocks take long enough to start
-   these. */
+/* Returns true if blocks may run in processes, and the remaining blocks take so long that starting
+   processes pays. */
 static bool worth_processes(const struct watch *w, uint64_t next) {
   static const double pays = 0.06; /* seconds */
   if (w->entangled || w->fenced || w->report->processes < 2) return false;

@@ -64,7 +64,7 @@ enum {
 
 struct region {
   char name[WATCH_NAME];
-  uintptr_t start, end, low, high; /* from low to high is near a buffer or variable */
+  uintptr_t start, end, low, high; /* low to high: near a buffer or variable; else 0 */
   struct cell *cells;              /* one for each word, like the arrays below */
   struct read_cell *reads;
   struct rare_cell *rare;

@@ -24,9 +24,9 @@
    recognised by its epoch and races with nothing.
    - The verdict depends on ordering, not on which access came first: another order of the threads
    has the same races, as long as they take the same branches.
-   - Of the readers since the last write three are kept: the last, one of another warp, and the last
-   of an earlier block. A race with another reader may be missed if a vector clock or an acquire
-   orders the writer after these alone.
+   - Of the readers since the last write three are kept: the last, another (of another warp if
+   possible), and the last of an earlier block. A race with another reader may be missed if a vector
+   clock or an acquire orders the writer after these alone.
    - A long launch may run its blocks in several processes (parallel_blocks.c, speculation.c).
    - Hooks run on the kernel's stack, in its launch's thread. */
 #include <stdio.h>
