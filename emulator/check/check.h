@@ -17,7 +17,7 @@ struct check_variants { /* a set of variants, by number */
 struct check_detail {
   struct source_place here, other; /* other.line 0: no second place */
   struct source_place fence;       /* the place of a missing fence */
-  /* block, thread, array; all zero for kinds of findings without them */
+  /* as the watch reported it; all zero for findings that are not the watch's */
   struct watch_finding raw;
   struct check_variants variants; /* variants that show the finding or are skipped */
   /* Of a finding: the index of the described run in the list of runs. Of a skip: the variant's
