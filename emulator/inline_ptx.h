@@ -84,6 +84,7 @@ enum iptx_term_kind {
 
 struct iptx_term {
   unsigned char kind;
+  bool predicate; /* a register that was declared as .pred */
   bool negated;   /* of a predicate: `!p` */
   uint16_t index; /* number of a register, operand or special register */
   uint64_t bits;  /* value of a number; a real number is kept as a double */

@@ -188,14 +188,20 @@ static void createpolicy(struct iptx_run *run, const struct iptx_instruction *i)
 
 /* ---- A thread's own copies ------------------------------------------------------------------ */
 
-/* cp.async [shared], [global], bytes{, bytes that are read}; an ignore-src predicate is not
-   supported. */
+/* Returns how many bytes cp.async reads: all without a number or an ignore-src predicate. */
+static unsigned bytes_read(const struct iptx_run *run, const struct iptx_instruction *i,
+                           unsigned bytes) {
+  if (i->count <= 3u + iptx_has(i, IPTX_W_HINT)) return bytes;
+  if (i->arguments[3].terms[0].predicate) return iptx_get(run, i, 3, IPTX_PRED) ? 0 : bytes;
+  const unsigned wanted = (unsigned)iptx_get(run, i, 3, IPTX_U32);
+  return wanted < bytes ? wanted : bytes;
+}
+
+/* cp.async [shared], [global], bytes{, bytes that are read, or predicate}{, policy} */
 static void memory_copy(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned bytes = (unsigned)iptx_get(run, i, 2, IPTX_U32);
-  const bool part = i->count > 3 && !iptx_has(i, IPTX_W_HINT);
-  unsigned from_bytes = part ? (unsigned)iptx_get(run, i, 3, IPTX_U32) : bytes;
+  const unsigned from_bytes = bytes_read(run, i, bytes);
   if (bytes != 4 && bytes != 8 && bytes != 16) iptx_trap(run, "cp.async copies 4, 8 or 16 bytes");
-  if (from_bytes > bytes) from_bytes = bytes;
   const struct cpu_copy all = {.to = async_pointer(iptx_shared(run, i, 0)),
                                .from = (const void *)(uintptr_t)base_of(run, i, 1),
                                .bytes = bytes,

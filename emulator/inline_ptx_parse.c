@@ -31,6 +31,7 @@ struct reader {
   const char *at;
   struct iptx_program *program;
   char names[IPTX_REGISTERS][NAME_MOST];
+  bool predicates[IPTX_REGISTERS], declares_predicates;
   char *wrong;
   size_t size;
   bool failed, wgmma;        /* wgmma: the present instruction is a wgmma */
@@ -163,6 +164,7 @@ static void read_term(struct reader *r, struct iptx_term *term) {
   if (found >= 0) {
     term->kind = IPTX_REGISTER;
     term->index = (uint16_t)found;
+    term->predicate = r->predicates[found];
   } else if (!read_special(r, name, term) && !(length == 1 && *name == '_')) {
     parse_fail(r, "the register", name, length ? length : 1);
   }
@@ -281,6 +283,7 @@ static void read_words(struct reader *r, struct iptx_instruction *i, const char 
       at = r->at += 2;
       while (is_name(*r->at)) r->at++;
       length = (size_t)(r->at - at);
+      if (!strncmp(at, "cache_hint", strlen("cache_hint"))) parse_add_word(i, "hint", 4);
       if (!hint && !is_hint(at) && !parse_add_type(i, at, length) && !parse_add_word(i, at, length))
         parse_fail(r, "the instruction", name, whole);
     }
@@ -356,12 +359,17 @@ static void parse_read_instruction(struct reader *r, struct iptx_instruction *i)
 }
 
 static void parse_declare(struct reader *r, const char *name, size_t length) {
-  if (find_register(r, name, length) >= 0) return;
+  const int known = find_register(r, name, length);
+  if (known >= 0) {
+    r->predicates[known] = r->declares_predicates;
+    return;
+  }
   if (r->program->registers == IPTX_REGISTERS || !length || length >= NAME_MOST) {
     parse_fail(r, "the declaration of", name, length);
     return;
   }
   memcpy(r->names[r->program->registers], name, length);
+  r->predicates[r->program->registers] = r->declares_predicates;
   r->names[r->program->registers++][length] = '\0';
 }
 
@@ -384,7 +392,9 @@ static void read_declaration(struct reader *r) {
     parse_fail(r, "the declaration", begin, strcspn(begin, ";"));
     return;
   }
+  const char *type = r->at + 1;
   for (r->at++; is_name(*r->at); r->at++) continue;
+  r->declares_predicates = r->at - type == 4 && !strncmp(type, "pred", 4);
   do {
     parse_skip(r);
     while (*r->at == '%') r->at++;
