@@ -160,7 +160,7 @@ enum cpu_access {
   CPU_ASYNC = 4,      /* part of an asynchronous copy */
   CPU_PACKED = 32,    /* bytes, or a type without an alignment, at any address */
   CPU_VOLATILE = 64,  /* bypasses caches; with CPU_ATOMIC: an atomic load or store */
-  CPU_REPLACES = 128, /* an atomic operation that ignores the old value: an exchange */
+  CPU_REPLACES = 128, /* an atomic operation that ignores the old value, such as an exchange */
   CPU_BLOCK = 256     /* an atomic operation of block scope; not atomic for other blocks */
 };
 

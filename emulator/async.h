@@ -62,7 +62,7 @@ struct async {
   bool used; /* something asynchronous was used in this cluster */
   /* place of the operation that inline PTX calls next; NULL: the kernel makes the call itself */
   const void *site;
-  struct iptx_program *programs; /* parsed inline PTX */
+  struct iptx_program *programs;
 };
 
 int async_open(struct async **out, cugen_error *err);

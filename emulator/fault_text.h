@@ -14,7 +14,6 @@ void fault_text_number(struct fault_text *line, unsigned long long number, unsig
                        int digits);
 /* Appends what and a position: "block (0,1,0)". */
 void fault_text_position(struct fault_text *line, const char *what, struct cpu_dim3 at);
-/* Appends a lane mask. */
 void fault_text_lanes(struct fault_text *line, unsigned lanes);
 /* Appends two numbers with `what` between: "1 of 32". */
 void fault_text_count(struct fault_text *line, unsigned count, const char *what, unsigned of);

@@ -188,7 +188,7 @@ static void createpolicy(struct iptx_run *run, const struct iptx_instruction *i)
 
 /* ---- A thread's own copies ------------------------------------------------------------------ */
 
-/* Returns how many bytes cp.async reads: all without a number or an ignore-src predicate. */
+/* Returns how many bytes cp.async reads, which a number or an ignore-src predicate may reduce. */
 static unsigned bytes_read(const struct iptx_run *run, const struct iptx_instruction *i,
                            unsigned bytes) {
   if (i->count <= 3u + iptx_has(i, IPTX_W_HINT)) return bytes;
