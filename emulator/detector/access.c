@@ -205,7 +205,6 @@ access_is_settled(struct watch *w, const struct place *p, size_t word, unsigned 
              : quick_read(w, &p->cells[word], &p->reads[word], &now, p->shared, p->unwritten);
 }
 
-/* Checks several words, one after the other. */
 static __attribute__((noinline)) void look_words(struct watch *w, struct place *p, uintptr_t at,
                                                  unsigned bytes, unsigned kind) {
   const size_t first = (at - p->start) / WATCH_WORD;
