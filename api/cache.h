@@ -62,7 +62,7 @@ typedef struct api_suggested {
 } api_suggested;
 
 /* Imports another autotuner's results as variants with which a search begins; the file `map`
-   translates their names (docs/cache.md). All suggestions of the file or none are stored.
+   translates their names (docs/cache.md). Nothing is stored unless the whole file could be read.
    CUGEN_ERROR_USAGE: for example, a file has an unknown form, the map is wrong, or no result is a
    variant of the config. */
 int api_cache_suggest(cugen *lib, const char *path, const char *map, api_suggested *out,

@@ -18,8 +18,8 @@ bool api_prefer_present(cugen *lib, struct device_description *description) {
   return false;
 }
 
-/* Describes the processor with this text. Each processor has records of its own, but the limits
-   that a config sees are the same for all processors. */
+/* Describes the processor with this text, whose records are its own. The facts that a config sees
+   are those of this machine's processor. */
 static int describe_cpu(const cugen *lib, const char *text, struct found_device *out,
                         cugen_error *err) {
   struct device_description *device = &out->description;

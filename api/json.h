@@ -6,7 +6,7 @@
 
 #include "cache.h"
 
-enum { JSON_VERSION = 1 }; /* docs/json.md describes when the version is raised */
+enum { JSON_VERSION = 1 }; /* new names do not raise it (docs/json.md) */
 
 json_t *json_count(uint64_t value);
 json_t *json_number(double value);                /* null if the value is not finite */

@@ -258,7 +258,7 @@ int lookup_space(struct lookup *l, cugen_error *err) {
   if (status) return status;
   struct value *values = calloc(space_max_tunables(l->space) + 1, sizeof *values);
   if (!values) {
-    lookup_drop_space(l); /* space and values are open together or not at all */
+    lookup_drop_space(l); /* an open space has room for values */
     return error_memory(err);
   }
   free(l->values);

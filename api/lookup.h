@@ -247,8 +247,9 @@ int api_judge_as(struct lookup *lookup, bool predicted, const struct cache_recor
    config's rules. */
 int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cugen_error *err);
 /* Checks whether the record is of the kernel to which its variant expands now, and sets the
-   record's order. A verdict whose proof has changed is dropped. *spec becomes that kernel, or
-   empty. Free *spec also after a failure. */
+   record's order. If a current record was verified against another reference or tolerance, its
+   `verdict` becomes CACHE_NOT_RUN. *spec becomes that kernel, or empty; for a prediction with a
+   verdict its hashes are those of api_hash_verdict. Free *spec also after a failure. */
 int api_check_current(struct lookup *lookup, bool predicted, struct cache_record *record,
                       bool *current, struct kernel_spec *spec, cugen_error *err);
 /* Frees the records that are not current; only_others: only records from other config files. Space

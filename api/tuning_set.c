@@ -43,7 +43,7 @@ struct set {
   bool filling;          /* a portfolio's matrix is being filled */
   uint64_t valid;        /* variants of all problems together */
   cugen_error too_large; /* error of the first problem for which memory ran out */
-  size_t tried, failed;  /* counts before the problem that is being tuned */
+  size_t tried, failed;  /* variants, in the tunings that have ended */
   size_t current;
 };
 

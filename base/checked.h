@@ -65,7 +65,7 @@ typedef struct cugen_check_traffic {
   /* bytes of the requests, in which bytes that several lanes request count once; of global memory
      alone */
   double touched;
-  int elsewhere; /* the problem's types or layouts differ from the check problem's */
+  int elsewhere; /* the problem does not differ from a check problem in sizes alone */
 } cugen_check_traffic;
 
 /* Something that was not checked. */

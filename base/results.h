@@ -224,7 +224,7 @@ typedef struct cugen_record {
 
 /* How the best variant compares with the user's own function. */
 typedef struct cugen_baseline_result {
-  const char *function; /* the function as it was given; NULL: none was given */
+  const char *function; /* the function as it was given; NULL: there was no comparison */
   cugen_outcome outcome;
   const char *reason; /* why there is no ratio; NULL: there is one, or the run was stopped */
   double seconds, best_seconds; /* medians of the function and of the best variant, timed in turn */

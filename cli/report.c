@@ -7,8 +7,9 @@
 
    - The page needs nothing else: no other file and no address.
    - In the JSON each '<' is written as \u003c, so that no text of a config, a record or a device
-     can end the script element. The page's script makes text nodes alone.
-   - Equal records give an equal page: its dates are those of the records. */
+     can end the script element. The page's script inserts texts as text nodes or attributes, and
+     parses none as markup.
+   - The page has no date of its own, only those of its records. */
 #include "findings.h"
 
 #include <stdlib.h>

@@ -147,8 +147,9 @@ static int64_t code_find_argument(void *context, const char *name) {
   return -1;
 }
 
-/* Appends the number of the argument that a name means: a constant, or an expression that chooses.
-   An expression without a form in C is pinned, with `otherwise` as its number. */
+/* Appends the number of the argument whose name `expr` gives, or C that computes the number.
+   otherwise: the number for the variant's own problem. It is appended if the name is constant; also
+   if `expr` has no form in C, and then the sizes that it reads are pinned. */
 static int put_name(struct coder *c, const struct expr *expr, size_t otherwise, struct text *out) {
   struct expr *bound = NULL, *numbers = NULL;
   enum expr_kind kind;

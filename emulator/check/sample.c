@@ -157,7 +157,7 @@ static int draw_some(struct branch_sample *s, size_t problem, uint64_t draws, cu
 
 /* Returns a value for the i-th parameter of another problem. A parameter that lists values gets a
    random listed value; 0 mostly stays 0; 1, 2 and 3 stay or become 2, 3 and 1; a larger integer
-   becomes that of a random size of the family. Other values stay. */
+   becomes the parameter's value in a random problem of the family. Other values stay. */
 static struct value other_value(const struct branch_sample *s, const struct check_family *family,
                                 size_t i) {
   const struct config_problem *p = &s->target->config->problems[i];

@@ -172,14 +172,14 @@ static void acquire_release(struct release_acquire *ra, unsigned thread, uint32_
   *word = ra->base + ++ra->release_count;
 }
 
-bool ra_is_flag(const struct release_acquire *ra, uint32_t word) {
-  return word > ra->base;
+bool ra_is_flag(const struct release_acquire *ra, uint32_t release) {
+  return release > ra->base;
 }
 
-void ra_use(struct release_acquire *ra, unsigned thread, uint32_t *word, int use) {
-  if (*word <= ra->base) *word = 0;
-  if (*word && use & RA_READ) acquire_acquire(ra, thread, *word - ra->base - 1);
-  if (use & RA_WRITE) acquire_release(ra, thread, word, use & RA_READ);
+void ra_use(struct release_acquire *ra, unsigned thread, uint32_t *release, int use) {
+  if (*release <= ra->base) *release = 0;
+  if (*release && use & RA_READ) acquire_acquire(ra, thread, *release - ra->base - 1);
+  if (use & RA_WRITE) acquire_release(ra, thread, release, use & RA_READ);
 }
 
 /* ---- Searching ------------------------------------------------------------------------------ */

@@ -26,12 +26,13 @@ uint32_t ra_last_fence(const struct release_acquire *ra, unsigned thread);
    caller sets. */
 uint32_t *ra_written(struct release_acquire *ra);
 
-/* *word: the last release at the word that is used as a flag; 0: none. The caller sets it to 0 at a
-   plain write to the word. */
 enum ra_use { RA_READ = 1, RA_WRITE = 2 };
-void ra_use(struct release_acquire *ra, unsigned thread, uint32_t *word, int use);
-/* Whether something was released at the word in this launch. */
-bool ra_is_flag(const struct release_acquire *ra, uint32_t word);
+/* Notes an atomic or volatile access to a word of memory, which may be a flag. *release: the number
+   of the last release at that word, 0: none. The caller keeps it by word, and sets it to 0 at a
+   plain write; this function updates it. */
+void ra_use(struct release_acquire *ra, unsigned thread, uint32_t *release, int use);
+/* Returns whether the release is of this launch; false for 0. */
+bool ra_is_flag(const struct release_acquire *ra, uint32_t release);
 
 /* Returns true if releases and acquires order `then`, an action of this launch, before the thread's
    present action, or if there are too many to tell. strong: the present access bypasses caches, and

@@ -39,7 +39,8 @@ struct traffic_site {
 struct traffic {
   struct traffic_site *sites[MOST_SITES]; /* by hash; NULL: free */
   unsigned site_count;
-  struct traffic_site *used[MOST_WARPS][MOST_SITES]; /* sites used since the warp last met */
+  /* by warp: the sites that it has accessed since traffic_met or the beginning of its block */
+  struct traffic_site *used[MOST_WARPS][MOST_SITES];
   unsigned used_count[MOST_WARPS];
   struct launch_counters *out;
 };

@@ -86,7 +86,7 @@ static void add_missing(const struct advice *advice, const char *header, struct 
    does not help; else returns false. */
 static bool refuse_for_gpus(struct advice *advice, const char *path, int line, const char *header,
                             struct text *out) {
-  /* beginnings of the names of the toolkit's headers that need the GPU's compiler */
+  /* beginnings of the names of CUDA's headers */
   static const char *const families[] = {
       "cooperative_groups", "cub/",     "cuda/", "thrust/", "nv/", "curand", "cublas",
       "cuComplex.h",        "cusolver", NULL};

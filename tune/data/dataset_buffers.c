@@ -454,8 +454,9 @@ unsigned char dataset_poison(const struct dataset *d, const struct kernel_argume
 }
 
 /* For a second launch the scratch stays as the first launch left it, as in an application. Scratch
-   that the variant does not use is not poisoned, because it may be most of the memory. */
-static bool is_poisoned(const struct kernel_argument *a, bool again) {
+   that the variant does not use is left alone, because it may be most of the memory, unless it has
+   to be zero. */
+static bool is_filled(const struct kernel_argument *a, bool again) {
   if (a->kind != CUGEN_ARGUMENT_SCRATCH) return a->kind == CUGEN_ARGUMENT_OUTPUT;
   return !again && (!a->unused || dataset_is_kept_zero(a));
 }
@@ -467,7 +468,7 @@ int dataset_prepare(struct device *device, struct dataset *d, const struct kerne
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     size_t bytes = (size_t)kernel_argument_bytes(a);
-    if (is_poisoned(&spec->arguments[i], again))
+    if (is_filled(&spec->arguments[i], again))
       status = device->ops->fill(device, d->sets[0][i].device,
                                  dataset_is_kept_zero(a) ? 0 : dataset_poison(d, a), bytes, err);
     if (is_restored(a)) status = write_input(device, d, i, err);

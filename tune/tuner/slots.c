@@ -49,7 +49,7 @@ static bool is_ready(const struct slots *s, const struct slot *slot, struct cand
   if (!candidate_ready(&s->run->bench, c)) return false;
   const bool runs = candidate_can_run(&s->run->bench, c);
   if (!slot || !runs) return !runs;
-  if (all_tried(s, c)) return true;
+  if (s->count > 1 && all_tried(s, c)) return true;
   if (c->tried_on >> (slot - s->all) & 1) return false;
   if (slot->doubted) return c->tried_on && all_doubted(s);
   return !is_equal_under_way(s, c);
