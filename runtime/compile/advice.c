@@ -323,8 +323,8 @@ static void advice_add_own(struct advice *advice, const struct diagnostic *d, co
   text_free(&header);
 }
 
-/* Adds a diagnostic in the code that cugen appends to the source for launched kernels. Returns
-   false for any other diagnostic. */
+/* Adds a diagnostic about a launched kernel's name: in cugen's code for the cpu device, or in
+   NVRTC's list of names. Returns false for any other. */
 static bool add_entry(struct advice *advice, const struct diagnostic *d, const char *line,
                       size_t length, struct text *out) {
   static const char mark[] = "error: ";

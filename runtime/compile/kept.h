@@ -20,7 +20,7 @@ void kept_images_keep(struct kept_images *kept, const struct hash *key,
                       const struct compiled *compiled);
 
 /* Like kept_images_find, but waits while another thread compiles the image, until `stop` asks to
-   stop. After false, the caller compiles the image and must call kept_images_put with the same key,
+   stop. After false, this thread compiles the image and must call kept_images_put for it,
    whether the compile succeeds or not. */
 bool kept_images_get(struct kept_images *kept, const struct hash *key,
                      const struct process_stop *stop, struct compiled *out);

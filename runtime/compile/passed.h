@@ -13,7 +13,7 @@ struct passed {
   size_t name_length, size_length;
 };
 /* Finds the first name in [at, end), a part of the source, that the prologue computes from a passed
-   size, or that is a passed size within brackets or in a directive. */
+   size, or that is a passed size within [ ] or in a directive. */
 bool passed_find(const char *source, const char *at, const char *end, struct passed *out);
 
 #endif

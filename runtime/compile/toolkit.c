@@ -162,7 +162,7 @@ static void look_beside_us(struct toolkit *toolkit) {
   text_free(&self);
 }
 
-/* Looks in the folders that the loader searches: LD_LIBRARY_PATH and the system's. */
+/* Looks in LD_LIBRARY_PATH and the loader's standard folders, not in those of ld.so.conf. */
 static void look_with_loader_for_kernels(struct toolkit *toolkit) {
   Dl_serinfo size, *folders = NULL;
   void *self = dlopen(NULL, RTLD_LAZY);
@@ -241,7 +241,7 @@ static void libraries_free(struct toolkit_libraries *opened) {
 }
 
 int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cugen_error *err) {
-  /* the only folder to search; without it the usual folders are searched */
+  /* named: the only folder to search; NULL: the usual folders */
   const char *by = "cugen_options.toolkit", *named = options ? options->toolkit : NULL;
   if (!named || !*named) {
     by = "CUGEN_TOOLKIT";

@@ -57,8 +57,8 @@ int toolkit_missing(const struct toolkit *toolkit, enum toolkit_part part, cugen
 /* The major version in the name of the NVRTC library, 13 for libnvrtc.so.13; 0: no NVRTC was
    found. */
 int toolkit_nvrtc_major(const struct toolkit *toolkit);
-/* NVRTC's version, 13000 for 13.0, from the name of the file libnvrtc-builtins.so.13.N beside
-   NVRTC. 0: there is not exactly one such file. */
+/* NVRTC's version, 13000 for 13.0, if exactly one file libnvrtc-builtins.so.13.N lies in its
+   folder; 0: not known. */
 int toolkit_nvrtc_version(const struct toolkit *toolkit);
 
 /* ---- Libraries opened at run time, each at most once for a toolkit -------------------------- */
