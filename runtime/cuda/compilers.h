@@ -31,8 +31,8 @@ void compilers_close(struct compilers *compilers);
 void compilers_prepare(struct compilers *compilers, int count);
 
 /* Like nvrtc_compile, from any thread. CUGEN_ERROR_COMPILE: also if the compiler crashes or passes
-   a limit. CUGEN_ERROR_MEMORY: also if SIGKILL ends the process. CUGEN_ERROR_MISSING: there is no
-   worker of this build. CUGEN_ERROR_INTERRUPTED: request->stop asked to stop. */
+   a limit. CUGEN_ERROR_MEMORY: also if SIGKILL ends the process. CUGEN_ERROR_MISSING: no worker
+   of this build, or no NVRTC. CUGEN_ERROR_INTERRUPTED: request->stop asked to stop. */
 int compilers_compile(struct compilers *compilers, const struct compile_request *request,
                       struct compiled *out, cugen_error *err);
 

@@ -81,7 +81,7 @@ static const struct arithmetic *arithmetic_of(const struct library_call *call) {
 
 /* A matrix of a batch: its columns (or rows, if stored by rows) lie `line` elements apart. */
 struct matrix {
-  int64_t rows, columns; /* of this matrix, as the config declares them */
+  int64_t rows, columns; /* of one matrix of the batch */
   int64_t line, next;    /* elements to the next line, and to the batch's next matrix */
 };
 

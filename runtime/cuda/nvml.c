@@ -31,8 +31,8 @@ static const struct toolkit_symbol symbols[] = {
 #undef X
         {"nvmlErrorString", offsetof(struct nvml, error_string), true}};
 
-/* nvmlClocksThrottleReason...; idle (1) and an application's own clock setting (2) are not
-   reported. */
+/* nvmlClocksThrottleReason...; others, such as idle (1) or an application's clock setting (2), are
+   not reported. */
 enum { NVML_POWER_CAP = 0x4 };
 static const struct reason {
   uint64_t bits;
