@@ -4,7 +4,7 @@
 
 #include "runtime/device.h"
 
-/* Gets the resources of a kernel by its lowered name. */
+/* Gets a kernel's resources by its lowered name, without spill_bytes and grid_sync. */
 int cubin_resources(const void *image, size_t length, const char *entry,
                     struct kernel_resources *out, cugen_error *err);
 /* sass.c: reads the machine code of one kernel for compute capability 7.0 or newer, just far enough

@@ -74,7 +74,7 @@ struct walk {
   int warps;                     /* in the block */
   int alike;                     /* number of warps taken to do the same as a walked warp */
   bool wgmma;                    /* the kernel has wgmma: each group of four warps has a task */
-  bool joins_quads, joins_pairs; /* ptxas joined loads of 16 or of 8 bytes */
+  bool joins_quads, joins_pairs; /* ptxas joined loads into 16 or 8 bytes */
   unsigned char *turns;          /* by instruction: enum turn */
   /* The instruction that cannot be followed, and why: a call, or a loop on an unknown value. */
   const struct ptx_instruction *refused;

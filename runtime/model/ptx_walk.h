@@ -51,8 +51,7 @@ struct ptx_launch {
   const struct ptx_buffer *buffers;
   int buffer_count;
   const struct ptx_struct *structs; /* one for each parameter; NULL: no parameter is a struct */
-  /* for each parameter that is a tensor map, the bytes that a copy moves; NULL: there are no
-     tensor maps */
+  /* by parameter: the bytes that a copy by this tensor map moves, 0: it is none; NULL: no maps */
   const double *boxes;
   int64_t l1_bytes; /* L1 that one block has */
   int registers;    /* registers of a thread, which limit the loads in flight */
@@ -70,10 +69,10 @@ enum { PTX_FROM_L2, PTX_FROM_MEMORY, PTX_SCENARIOS };
 
 /* The bytes of device memory that a block uses, each counted about once. */
 struct ptx_footprint {
-  double fetched; /* pieces of 64 bytes of which something is loaded */
-  double written; /* sectors of which something is stored */
-  double part;    /* pieces of 64 bytes with a sector that is stored in part */
-  double covered; /* bytes that are stored */
+  double fetched; /* in 64-byte pieces of which something is loaded */
+  double written; /* in sectors of which something is stored */
+  double part;    /* in 64-byte pieces with a sector that is stored in part */
+  double covered; /* that are stored */
 };
 
 /* Counts of a whole block. Wavefronts are passes of 128 bytes through the memory pipe. */
