@@ -92,9 +92,10 @@ int cache_devices(struct cache *cache, const struct cache_key *key,
                   void *context, cugen_error *err);
 /* Stores the record, with its times and reason as cache_record_settle makes them; an invalid record
    is an error. An older record of the variant becomes history if it has the key's origin, no known
-   origin, or the same kernel hash. A read-only cache keeps the new record in memory for this
-   process. A record in a cache file survives a crash of this process, but a power cut only once it
-   is on disk: a store waits for the disk if the last wait was a fifth of a second ago or more. */
+   origin, or the same kernel hash. A read-only cache keeps the new record in memory until it
+   is closed. A record in a cache file survives a crash of this process, but a power cut only once
+   it is on disk: a store waits for the disk if the last wait was a fifth of a second ago or
+   more. */
 int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                 cugen_error *err);
 /* Waits while what was stored in a cache file is written to the disk; a failure to write is not
@@ -172,9 +173,9 @@ struct cache_filter {
   const char *config, *device; /* NULL: any */
   bool whole_device;           /* device is the whole fingerprint, not a part of it */
   const char *problem;         /* "M=64 N=32": values that the problem has to contain; NULL: any */
-  int64_t before;              /* only records measured before that time; 0: any time */
-  bool failed;                 /* only failed records */
-  bool timed;                  /* only records that were timed in the way below */
+  int64_t before; /* when removing: only records measured before that time; 0: any time */
+  bool failed;    /* when removing: only failed records */
+  bool timed;     /* only records that were timed in the way below */
   enum measure_way measure;
   /* When removing: only records and portfolios of this config file, and with `unknown` also
      records and portfolios of no known file. NULL: any. */

@@ -184,7 +184,7 @@ struct cache_engine {
   int (*portfolios_change)(struct cache *cache, const struct cache_portfolio *portfolios,
                            size_t count, bool removed, cugen_error *err);
 
-  /* Loads an image by the name that image.c makes. An image larger than the limit is not found.
+  /* Loads an image by the name that image.c makes. One larger than CACHE_MAX_IMAGE is not found.
      The caller frees *out, whatever the status. */
   int (*image_load)(struct cache *cache, const char *name, struct cache_image_row *out, bool *found,
                     cugen_error *err);

@@ -91,12 +91,12 @@ struct cache_record {
   /* set by a load: the record is of a known config file other than the key's */
   bool elsewhere;
   bool compile_late;  /* set by cache_record_settle: the compile was stopped at a time limit */
-  bool non_dominated; /* as in cugen_record, among the records at hand */
+  bool non_dominated; /* set by cache_records_mark */
   /* set by a load: a bit for each of the key's settings that the record's problem did not have
      yet */
   uint64_t lacks;
   uint64_t order; /* for cache_leads; UINT64_MAX: not in the space. A load leaves 0 */
-  /* set by cache_record_settle: why the record is invalid; NULL: it is valid */
+  /* why the record is invalid; NULL: it is valid */
   const char *wrong;
   int wrong_column; /* the invalid column if `wrong` is not NULL */
 };
@@ -123,7 +123,7 @@ uint64_t cache_record_order(const struct cache_record *record, uint64_t place,
 void cache_record_keep_outputs(const struct cache_record *before, struct cache_record *record);
 /* Returns whether the record is right and its outputs equal `outputs` (outputs_equal). */
 bool cache_record_gave(const struct cache_record *record, const cugen_outputs *outputs);
-/* Whether the record has its outputs for data of that seed, or that these vary. */
+/* Whether the record knows its outputs for data of that seed, or that they vary. */
 bool cache_record_knows_outputs(const struct cache_record *record, uint64_t seed);
 void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec);
 /* Whether the variant was seen to fail: a wrong result, out of bounds, a trap. */

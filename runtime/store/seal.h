@@ -19,8 +19,8 @@ struct seal {
 
 /* Opens the user's key: $XDG_STATE_HOME/cugen/image.key, else ~/.local/state/cugen/image.key, a
    file of mode 0600. make: create a missing key. If the key may not be used (for example because
-   others can read it), *why (may be NULL) says so and what to do; if there is no key and none can
-   be made, *why stays empty. Two processes that create the key at once get the same key. */
+   others can read it), *why (may be NULL) says so and what to do; if there is no key,
+   *why stays empty. Two processes that create the key at once get the same key. */
 void seal_open(bool make, struct seal *out, struct text *why);
 /* Makes a random key that is never stored. */
 void seal_fresh(struct seal *out);

@@ -129,7 +129,7 @@ int postgres_stage_add(struct cache_stage *base, const struct cache_entry *entry
 
 /* ---- The cache's records of the same variants ----------------------------------------------- */
 
-/* A record of the import, and the decision about it. */
+/* A record of the import, and what the cache has of it. */
 struct staged {
   struct cache_record record;
   int64_t space, line;

@@ -7,9 +7,9 @@
    statement (schema.c). Only then is anything in the file used. Missing tables are made and older
    formats migrated, each in one transaction (tables.c).
    2. A file that can only be read. The file is attached to a database in memory, and its records
-   are copied. Stored records are kept until the process ends. Images stay in the file and, if the
-   file has the current format, are read through a view of both databases. A full disk may require
-   this way, too.
+   are copied. Stored records are kept until the cache is closed. Images stay in the file and, if
+   the file has the current format, are read through a view of both databases. A full disk may
+   require this way, too.
    3. No file is wanted, or a missing file cannot be made: memory alone.
    In each case the records are in the schema "main".
 
