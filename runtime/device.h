@@ -168,7 +168,7 @@ struct tensor_map {
 struct device_clock {
   int sm_mhz;        /* 0: not known */
   int power_watts;   /* 0: not known */
-  char throttle[48]; /* what holds the clocks back, such as "power cap, thermal"; "": nothing */
+  char throttle[48]; /* what holds the clocks back, such as "power cap, thermal"; "": none known */
   bool at_power_cap;
 };
 
@@ -197,11 +197,11 @@ struct device_options {
   /* NULL, or memory that outlives a crash of this process and receives the description of the
      fault */
   struct fault *fault;
-  /* The application's context to work in, which must outlive the device; NULL: a context of the
-     backend's own. */
+  /* The application's context to work in, which must outlive the device; NULL: the device's
+     primary context. */
   void *context;
-  /* The process belongs to an application: its signal handlers stay in place, and a trap is an
-     error of the launch instead of a crash. */
+  /* For the cpu device: the process is an application's. Its signal handlers stay in place, and a
+     trap is an error of the launch, not a crash. */
   bool embedded;
   /* NULL, or where kernels compiled with `watched` write their findings and counters. */
   struct watch_report *report;
@@ -242,8 +242,8 @@ struct device_ops {
   int (*open)(const struct device_options *options, struct device **out, cugen_error *err);
   void (*close)(struct device *device);
 
-  /* guard: put guards around the memory, so that memory_check (or a fault) detects accesses out
-     of bounds. The content is undefined. */
+  /* guard: put guards around the memory, so that memory_check (or a fault) detects writes out of
+     bounds. The content is undefined. */
   int (*alloc)(struct device *device, enum memory_kind kind, size_t bytes, bool guard,
                struct memory *out, cugen_error *err);
   void (*free)(struct device *device, struct memory *memory);
