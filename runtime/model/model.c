@@ -453,11 +453,11 @@ static const struct ptx_machine any_machine = {.cluster_bytes = 1,
 
 /* Selects the spec's launches that are walked, with the number of a call's launches that each
    stands for; 0: another launch stands for it. The caller frees the list; NULL: no memory. */
-static size_t *weigh_launches(const struct kernel_spec *spec, cugen_error *err) {
+static size_t *weigh_launches(const struct kernel_spec *spec) {
   size_t counts[KERNEL_MAX_ENTRIES] = {0}, seen[KERNEL_MAX_ENTRIES] = {0},
          last[KERNEL_MAX_ENTRIES] = {0}, kernels = 0;
   size_t *times = calloc(spec->launch_count + 1, sizeof *times);
-  if (!times) return error_memory(err), NULL;
+  if (!times) return NULL;
   kernel_spec_times(spec, times);
   if (spec->launch_count <= MODEL_MOST_LAUNCHES) return times;
   for (size_t i = 0; i < spec->launch_count; i++)
@@ -480,7 +480,7 @@ double model_requested(const struct device_description *device, const struct ker
                        const struct compiled *compiled, const atomic_bool *stop) {
   double sum = 0;
   cugen_error ignored;
-  size_t *times = compiled->ptx ? weigh_launches(spec, &ignored) : NULL;
+  size_t *times = compiled->ptx ? weigh_launches(spec) : NULL;
   for (size_t i = 0; times && i < spec->launch_count && !isnan(sum); i++) {
     if (!times[i]) continue;
     size_t entry = plan_entry_index(spec, spec->launches[i].entry);
@@ -532,8 +532,8 @@ int model_predict(const struct device_description *device, const struct kernel_s
   if (!status) status = check_memory(spec, err);
   *out = (struct model_prediction){.seconds = fill_seconds(device, spec) + first_launch +
                                               next_launch * (double)(kernel_spec_calls(spec) - 1)};
-  size_t *times = status ? NULL : weigh_launches(spec, err);
-  if (!status && !times) status = err->status;
+  size_t *times = status ? NULL : weigh_launches(spec);
+  if (!status && !times) status = error_memory(err);
   for (size_t i = 0; times && i < spec->launch_count && !status; i++)
     if (times[i])
       status = add_launch(device, spec, compiled, i, (double)times[i], until, out, totals, err);

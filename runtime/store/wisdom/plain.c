@@ -29,7 +29,7 @@ static bool plain_take_name(struct plain *plain, bool first, const char *name) {
 static char *take_string(struct plain *plain) {
   if (*plain->at != '"') return NULL;
   char *start = ++plain->at;
-  while (*plain->at >= ' ' && *plain->at != '"' && *plain->at != '\\' && *plain->at != 127)
+  while (*plain->at >= ' ' && *plain->at < 127 && *plain->at != '"' && *plain->at != '\\')
     plain->at++;
   if (*plain->at != '"') return NULL;
   *plain->at++ = '\0';
