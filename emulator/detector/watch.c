@@ -422,6 +422,7 @@ int watch_buffers(struct watch *w, const struct watch_buffer *buffers, size_t co
   w->report->processes = processes;
   w->report->mode = mode;
   w->hb.epoch = 1;
+  memset(w->fence_epoch, 0, sizeof w->fence_epoch);
   return regions_buffers(w, buffers, count, err);
 }
 

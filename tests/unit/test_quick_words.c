@@ -227,6 +227,28 @@ TEST(test_follow) {
   free(hb);
 }
 
+/* A fence.proxy.async of an earlier run, whose epochs were higher, counts for no later run. */
+TEST(test_a_run_begins_without_fences) {
+  const uintptr_t start = (uintptr_t)memory;
+  const struct region region = {.start = start, .end = start + sizeof memory, .shared = true};
+  struct access access = {.at = start, .bytes = WATCH_WORD, .kind = CPU_WRITE, .site = 1};
+  struct side side;
+  open_side(&side, false, &region);
+  for (int i = 0; i < 100; i++) hb_barrier(&side.watch->hb, 0);
+  watch_observer(side.watch)->ops->proxy_fence(side.watch, 0);
+  WORKS(watch_buffers(side.watch, NULL, 0, &err));
+  renew(&side);
+  begin_launch(side.watch);
+  begin_block(side.watch, 0);
+  access_word(&side, access);
+  hb_barrier(&side.watch->hb, 0);
+  access.kind = OBSERVED_PROXY;
+  access_word(&side, access);
+  assert_int_equal(side.report->finding_count, 1);
+  assert_int_equal(side.report->findings[0].kind, CUGEN_FINDING_MISSING_FENCE);
+  close_side(&side);
+}
+
 /* ---- Blocks in two processes ---------------------------------------------------------------- */
 
 enum { MOST_CLAIMS = 3 };
