@@ -46,8 +46,11 @@ int shared_zone_prepare(struct shared_zone *z, unsigned blocks, size_t bytes, si
   for (unsigned i = 0; i < blocks; i++) {
     const struct canaries e = shared_zone_canaries_of(z, i);
     if (e.low == e.high) continue;
-    if (mprotect(e.low, (size_t)(e.high - e.low), PROT_READ | PROT_WRITE))
-      return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
+    if (mprotect(e.low, (size_t)(e.high - e.low), PROT_READ | PROT_WRITE)) {
+      const int status = error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
+      shared_zone_free(z);
+      return status;
+    }
     memset(e.start, UNWRITTEN, bytes);
     canaries_write(&e);
   }

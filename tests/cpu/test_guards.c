@@ -1,5 +1,11 @@
 /* A write beside a buffer is found for every argument's buffer and on both sides. */
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "base/dtype.h"
+#include "emulator/shared_zone.h"
 #include "runtime/devices.h"
 #include "tests/testing.h"
 #include "tune/data/dataset_buffers.h"
@@ -84,4 +90,26 @@ TEST_WITH(the_first_of_several, set_up, tear_down) {
   assert_int_equal(dataset_guards(fixture->device, fixture->dataset, &err), CUGEN_ERROR_WRONG);
   assert_int_equal(strncmp(err.message, "first", 5), 0);
   assert_int_equal(dataset_guards(fixture->device, fixture->dataset, &err), CUGEN_OK);
+}
+
+static bool memory_is_out;
+
+/* Takes the place of the C library's function in this program. */
+int mprotect(void *at, size_t bytes, int protection) {
+  if (!memory_is_out) return (int)syscall(SYS_mprotect, at, bytes, protection);
+  errno = ENOMEM;
+  return -1;
+}
+
+/* Shared memory that could not be made accessible is laid out anew at the next launch. */
+TEST(test_shared_memory_after_a_failure) {
+  struct shared_zone zone = {.soft = true};
+  cugen_error refused;
+  memory_is_out = true;
+  const int status = shared_zone_prepare(&zone, 1, 4096, SHARED_ZONE_NEAR, &refused);
+  memory_is_out = false;
+  assert_int_equal(status, CUGEN_ERROR_MEMORY);
+  WORKS(shared_zone_prepare(&zone, 1, 4096, SHARED_ZONE_NEAR, &err));
+  *zone.start = 1;
+  shared_zone_free(&zone);
 }
