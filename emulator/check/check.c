@@ -15,7 +15,7 @@
 #include "tune/data/verify.h"
 
 /* Where a variant's traffic was counted: nowhere, on a problem that differs from the check problem
-   in more than sizes, at most in sizes, or in sizes that are whole tiles. Counters of a later place
+   in more than sizes, at most in sizes, or in sizes that are whole tiles. Counters of a later value
    replace those of an earlier one. */
 enum counted { COUNTED_NOT, COUNTED_ELSEWHERE, COUNTED_SIZE, COUNTED_WHOLE_TILES };
 
@@ -157,7 +157,7 @@ static int keep_finding(struct check *c, cugen_check_finding *f, size_t variant,
 }
 
 /* Adds a variant that is skipped for the reason of a known skip. The variant with the least number
-   gives the name. */
+   gives the texts. */
 static int join_skip(struct check *c, cugen_check_skip *known, const char *what, size_t number,
                      const char *why, cugen_error *err) {
   if (number < known->detail->number) {
@@ -172,7 +172,7 @@ static int join_skip(struct check *c, cugen_check_skip *known, const char *what,
   return check_add_variant(c, &known->detail->variants, number, err);
 }
 
-/* where: the line of the config that gives the variant no launch; NULL: the reason is another one.
+/* where: the line of the config that gives the variant no launch; NULL or line 0: none.
    Skips of one line are joined even if their texts differ, because each text quotes the values of
    its variant. */
 static int keep_skip(struct check *c, const char *what, size_t number, const char *why,
@@ -232,7 +232,7 @@ static void check_find_places(struct outcome *o) {
 }
 
 /* The compiler copies a barrier where it repeats code, and may lose its line. So two copies of one
-   barrier of the source are a divergence only if both lines are known and differ: the lines of the
+   barrier of the source are a divergence only if both places are known and differ: those of the
    calls, if the barrier stands in a function. */
 static bool is_false_alarm(const struct watch_finding *f, const struct source_place *here,
                            const struct source_place *other) {
@@ -457,7 +457,7 @@ static bool is_known_refused(const struct check *c, size_t variant) {
 }
 
 /* A launch that a GPU refuses for all sizes, or on the check problem, is a finding. On other sizes
-   the variant is skipped. */
+   the variant is skipped, unless it has such a finding. */
 static int keep_unlaunchable(const struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
   const struct instrument_result *result = o->result;

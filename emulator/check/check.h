@@ -16,7 +16,7 @@ struct check_variants { /* a set of variants, by number */
 /* What a check knows about a finding or a skip beyond cugen_check_finding and cugen_check_skip. */
 struct check_detail {
   struct source_place here, other; /* other.line 0: no second place */
-  struct source_place fence;       /* the place of a missing fence */
+  struct source_place fence;       /* the flag's access that lacks a fence; line 0: none */
   /* as the watch reported it; all zero for findings that are not the watch's */
   struct watch_finding raw;
   struct check_variants variants; /* variants that show the finding or are skipped */
@@ -49,8 +49,8 @@ struct check_result {
 };
 
 /* target: the config, the check problem and its space; target->device provides the facts. The
-   caller frees *out in any case. CUGEN_ERROR_INTERRUPTED: progress asked to stop. A finding is not
-   an error. */
+   caller frees *out in any case. CUGEN_ERROR_INTERRUPTED: progress or target->stop asked to stop. A
+   finding is not an error. */
 int check_run(const struct tune_target *target, const struct check_options *options,
               struct check_result *out, cugen_error *err);
 void check_result_free(struct check_result *result);

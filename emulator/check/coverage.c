@@ -27,7 +27,7 @@ struct taken {
 struct coverage {
   struct template_lines files[MOST_FILES];
   size_t count;
-  uint8_t *file_of; /* by number of a line */
+  uint8_t *file_of; /* by number of a line, less 1 */
   uint32_t lines;   /* numbers in use; 0 is no number */
   struct taken *taken;
   size_t taken_count;

@@ -22,8 +22,7 @@ void skips_sort(cugen_check_skip *skips, size_t count);
 
 /* ---- messages.c: describing findings -------------------------------------------------------- */
 
-/* Returns the finding's description, one sentence without the place, to be freed. NULL: no
-   memory. */
+/* Returns the finding's description, without its place, to be freed. NULL: no memory. */
 char *check_message(cugen_finding_kind kind, const struct check_detail *finding);
 /* Returns why a source that the host's compiler refused is not checked, to be freed: the
    unsupported instruction, or else the compiler's error. NULL: no memory. */
@@ -53,7 +52,7 @@ struct reached_image {
 int reached_look(struct reached_image *image, const struct compiled *compiled, cugen_error *err);
 void reached_image_free(struct reached_image *image);
 
-/* Adds to the check the lines of the image's accesses, and whether the report has them run. */
+/* Adds to the check the lines of the image's accesses, and whether each ran by the report. */
 int reached_add(cugen_check *check, const struct reached_image *image,
                 const struct watch_report *report, cugen_error *err);
 /* Sorts the lines: first those that did not run, then those that ran, each by file and line. Counts

@@ -44,7 +44,7 @@ struct instrument_result {
   const struct watch_report *report; /* valid until the next run */
   /* the output of the kernels, valid until the next run; see worker_printed */
   const char *printed;
-  /* the image that the report's sites are in; valid until the next run */
+  /* the image that the report's sites are in; valid until the next run; NULL: none was compiled */
   const struct compiled *compiled;
   const char *source;             /* valid until the next run */
   const struct kernel_spec *spec; /* the launched kernels; valid until the next run */

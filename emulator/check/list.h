@@ -24,7 +24,7 @@ struct check_problem {
 struct check_family {
   /* the implementation that has the check { }; NULL: the kernel's problem is used */
   const struct config_implementation *owner;
-  /* index of the check problem, which its other sizes follow, and the number of these problems */
+  /* index of the check problem, and number of problems from it on: its other sizes follow */
   size_t first, count;
   /* copy of the first problem, with borrowed values */
   struct problem base;

@@ -105,7 +105,7 @@ int check_sample_values(struct check_list *list, const struct tune_target *targe
 
 /* ---- Every branch of every template --------------------------------------------------------- */
 
-struct drawn { /* a variant with a branch that no variant drawn before takes */
+struct drawn { /* a variant whose branches differ from those of each variant drawn before */
   size_t problem;
   uint64_t index;
   size_t implementation;
