@@ -24,7 +24,7 @@ void finding_place(const struct watch *w, struct watch_place *place, uint64_t si
   place->thread[2] = thread / size->x / size->y;
 }
 
-/* Returns the shared array that the address is in; NULL: the address is in none. */
+/* Returns the shared array or gap that has the address's word; NULL: there is none. */
 static const struct shared_array *array_at(const struct watch *w, const struct region *region,
                                            uintptr_t at) {
   const uint8_t number = region->arrays ? w->array_of[(at - region->start) / WATCH_WORD] : 0;

@@ -42,7 +42,7 @@ struct vector_clocks {
 
 struct happens_before {
   uint32_t epoch, launch_epoch, block_epoch;
-  uint32_t cluster_epoch, barrier_epoch[HB_BLOCKS]; /* of the last barrier */
+  uint32_t cluster_epoch, barrier_epoch[HB_BLOCKS]; /* of the last barrier, or the block's begin */
   uint32_t warp_epoch[HB_WARPS];                    /* when all lanes of a warp last met */
   /* when two lanes of a warp last met without all the others */
   uint32_t pairs[HB_WARPS][HB_WARP][HB_WARP];

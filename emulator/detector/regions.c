@@ -16,7 +16,7 @@ static bool is_modified(const struct access *a) {
   return a->kind & CPU_ATOMIC && !(a->kind & CPU_VOLATILE);
 }
 
-/* Counts an access, except an atomic read-modify-write or one by the copy engine. A buffer's
+/* Counts an access that is a warp's request, except an atomic read-modify-write. A buffer's
    addresses count from its first byte, which is aligned on a GPU, but not here. */
 static void regions_count(const struct access *a, const char *array) {
   if (!a->watch->counting) return;

@@ -32,7 +32,7 @@ struct last_access {
 /* The data that every access of a word needs. Rarer data are in separate arrays. */
 struct cell {
   struct last_access write;
-  uint8_t written; /* bytes that were written; for shared memory in this block */
+  uint8_t written; /* bytes that were written; for shared memory by the last block that wrote */
   uint8_t split;   /* bytes were accessed separately: the region's byte cells count, too */
   uint8_t more;    /* of enum cell_more */
   uint8_t spare;
@@ -68,7 +68,7 @@ struct region {
   struct cell *cells;              /* one for each word, like the arrays below */
   struct read_cell *reads;
   struct rare_cell *rare;
-  struct byte_cell *bytes; /* four for each word; NULL: not needed yet */
+  struct byte_cell *bytes; /* four for each word; NULL: not made */
   int element;
   bool shared, read_only, unwritten;
   bool arrays;   /* the region is static shared memory */
@@ -82,7 +82,8 @@ struct accumulators {
   bool in_flight, touched; /* touched: by the thread, since its last wgmma.fence */
 };
 
-/* A block's last strong write (atomic or volatile), with the barrier and the fence before it. */
+/* A block's last strong write (atomic or volatile; epoch 0: none), with the barrier and the fence
+   before it. */
 struct flag_release {
   uint32_t block_epoch, epoch, barrier, fence, site;
   unsigned thread;
@@ -101,7 +102,7 @@ enum { FLAG_USES = 128 };
 struct flags {
   struct flag_release *releases; /* of the launch, by block */
   size_t release_count, release_room;
-  struct flag_use uses[FLAG_USES]; /* the last strong reads of the running block */
+  struct flag_use uses[FLAG_USES]; /* the running block's last strong reads of others' writes */
   unsigned use_count;
 };
 
@@ -159,7 +160,7 @@ struct watch {
   struct call_path paths[HB_THREADS];
   /* Strong accesses of strong_thread without a plain write between: many mean that it polls. */
   unsigned strong_run, strong_thread;
-  bool yielded;                   /* a thread that polls has let other threads of this block run */
+  bool yielded;                   /* a thread of this block has polled long: see_progress */
   uintptr_t waited[WATCH_WAITED]; /* the last words that were polled */
   unsigned waited_count;
   uint32_t fence_epoch[HB_THREADS];                        /* of the last fence.proxy.async */
@@ -180,10 +181,10 @@ struct watch {
   bool running;
   volatile sig_atomic_t full; /* each access needs a full check: watch_look() */
   bool counting;              /* this block's accesses are counted */
-  uint64_t every;             /* the traffic of each every-th block is counted */
+  uint64_t every;             /* without count_blocks each every-th block is counted */
   /* index of the current block, and number of blocks in the launch; a cluster counts as one */
   uint64_t block, blocks;
-  /* blocks depend on others, or parallel processes were tried in vain: one process runs all */
+  /* blocks depend on others, or parallel processes were tried: none are started any more */
   bool entangled;
   /* not NULL while this process is one of several that run the launch */
   struct speculation *speculation;
@@ -199,8 +200,8 @@ struct access {
   /* rank: of the block whose static shared memory is accessed */
   unsigned bytes, kind, thread, rank;
   uint32_t site;
-  /* the kernel's own instruction makes the access after the hook, so that the written value is in
-     memory at the next report */
+  /* the access is made right after its report, so that the written value is in memory at the next
+     report */
   bool own;
 };
 

@@ -10,8 +10,8 @@ enum {
   WARP = 32,
   MOST_WARPS = 32,
   MOST_SITES = 1024, /* a power of two */
-  /* passes of a lane through a site until its warp meets; further passes are not counted, and the
-     counters are then incomplete */
+  /* passes of a lane through a site until its warp's lanes meet; further ones are not counted, and
+     the counters are then incomplete */
   MOST_PASSES = 512
 };
 

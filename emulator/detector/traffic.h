@@ -1,6 +1,6 @@
 /* Counts the load of a warp's accesses on the banks of shared memory, the sectors of global memory
    and the words of constant memory. Accesses are grouped into requests by their place in the
-   program and by how often the lane has come there since its warp last met. */
+   program and by how often the lane has come there since its warp's lanes last met. */
 #ifndef EMULATOR_DETECTOR_TRAFFIC_H
 #define EMULATOR_DETECTOR_TRAFFIC_H
 
@@ -27,7 +27,7 @@ void traffic_access(struct traffic *traffic, struct traffic_site *site, unsigned
                     uintptr_t at);
 /* The lanes of a warp have met, or its block has ended. */
 void traffic_met(struct traffic *traffic, unsigned warp);
-/* All warps of a block of so many threads have met. */
+/* The lanes of each warp of a block of so many threads have met. */
 void traffic_all_met(struct traffic *traffic, unsigned threads);
 /* From here on counts go to `to`, a copy of the present counters, and begin at zero. */
 void traffic_move(struct traffic *traffic, struct launch_counters *to);
