@@ -46,7 +46,7 @@ template <class Value> CUGEN_INLINE Value tex2D(cudaTextureObject_t object, floa
 template <class Value> CUGEN_INLINE Value tex1D(cudaTextureObject_t object, float x) {
   return tex3D<Value>(object, x, 0, 0);
 }
-/* A texture has one level of detail and, because it has at most two dimensions, one layer. */
+/* A texture has one level of detail; a layer is an index along the third dimension. */
 template <class Value> CUGEN_INLINE Value tex1DLod(cudaTextureObject_t object, float x, float) {
   return tex3D<Value>(object, x, 0, 0);
 }
