@@ -131,12 +131,12 @@ enum cpu_barrier {
 struct cpu_hooks {
   /* Block-wide barrier: waits for every thread of the block that has not ended; returns the
      combined predicate. kind: of enum cpu_barrier, plus CPU_BARRIER_KINDS times the barrier's
-     number in the source, or 0. */
+     number in the source (0: none). */
   int (*barrier)(int kind, int predicate);
   /* Warp-wide operation. The lane parks with a pointer to its arguments; when every live lane of
      mask has arrived with the same mask and combine, combine(slots, lanes) is called once for
      those lanes: slots[lane] is the lane's `mine`, null for lanes not in mask or ended. Then all
-     go on. If the kernel is watched, returns the lanes that have arrived. */
+     go on. Returns, in an observed launch, the lanes that have arrived; else mask. */
   unsigned (*warp)(unsigned mask, void (*combine)(void **slots, unsigned lanes), void *mine);
   /* Lanes of the current warp that have not ended. */
   unsigned (*active_mask)(void);
@@ -144,8 +144,8 @@ struct cpu_hooks {
      fault text. Does not return. */
   void (*trap)(const char *what);
   const struct cpu_async *async;
-  /* Returns the lanes of the warp that have converged here: those that reach this place while no
-     other thread can run. */
+  /* Returns the lanes of the warp that have converged here: those that wait at this place when no
+     thread can run. */
   unsigned (*converged)(void);
   /* Ends the launch, which would have to be cooperative. Does not return. */
   void (*needs_grid)(void);
@@ -156,8 +156,8 @@ struct cpu_hooks {
 /* The values 8 and 16 are those of enum observed_kind (observer.h). */
 enum cpu_access {
   CPU_WRITE = 1,      /* otherwise the access is a read */
-  CPU_ATOMIC = 2,     /* with the scope of the whole device */
-  CPU_ASYNC = 4,      /* part of an asynchronous copy */
+  CPU_ATOMIC = 2,     /* of device scope, unless CPU_BLOCK is set */
+  CPU_ASYNC = 4,      /* part of an asynchronous copy or product */
   CPU_PACKED = 32,    /* bytes, or a type without an alignment, at any address */
   CPU_VOLATILE = 64,  /* bypasses caches; with CPU_ATOMIC: an atomic load or store */
   CPU_REPLACES = 128, /* an atomic operation that ignores the old value, such as an exchange */

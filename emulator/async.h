@@ -22,8 +22,8 @@ struct mbarrier {
   /* bytes that are expected and have not arrived yet; below 0: bytes that arrived before they were
      expected */
   int64_t bytes;
-  /* For the observer (observer.h): the sync of the threads that have reached this phase. The sync
-     of the phase before has the next higher number. */
+  /* For the observer (observer.h): the sync of this phase's arrivals; sync + 1 is that of the phase
+     before. */
   unsigned sync;
   unsigned slot; /* the thread that initialised the barrier */
   bool fenced;   /* the thread has made the initialisation visible to the users of the barrier */
@@ -74,7 +74,7 @@ extern const struct cpu_async async_hooks;
 
 /* ---- shared_address.c ----------------------------------------------------------------------- */
 
-/* The offset within a block's shared memory; *rank becomes the rank of the block, the thread's
+/* The address without the block, `place` below; *rank becomes the rank of the block, the thread's
    own if the address names none. */
 unsigned async_place(unsigned address, unsigned *rank);
 /* Returns where `bytes` bytes of a block's shared memory lie; traps if the bytes are not all in the
@@ -89,7 +89,7 @@ void async_remember_remote(unsigned rank, const void *site);
 /* Called when all blocks have ended: checks that each ended after the other blocks' uses of its
    memory. */
 void async_check_remote(const struct async *async);
-/* Reports a wrong use of a barrier or copy as a finding, if the kernel is watched. async_trap also
+/* Reports a misuse as a finding, if the launch is observed. async_trap also
    ends the launch. */
 void async_misuse(cugen_finding_kind kind, const void *site, unsigned slot, const char *what);
 _Noreturn void async_trap(const void *site, const char *what);

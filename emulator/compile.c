@@ -205,7 +205,8 @@ static int take_standard(const struct compile_request *request, struct job *job,
   return job->standard.failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* Returns true if the source casts pointers, so that an address may be misaligned for its type. */
+/* Returns true if the source seems to cast pointers, so that an address may be misaligned for its
+   type. */
 static bool has_casts(const char *source) {
   return strstr(source, "*)") || strstr(source, "reinterpret_cast");
 }

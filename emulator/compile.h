@@ -53,7 +53,7 @@ void cpu_translate_numbers(const char *source, const char *entry, size_t index, 
 /* Translates `asm volatile("text" : "=r"(x) : "r"(y) : "memory")`, which begins at `at`: writes the
    replacement, with as many line ends, and returns the place behind the closing parenthesis.
    Returns NULL if no such statement begins there, if it has no instruction, or if its operands have
-   another form. *refused: the number of statements refused so far. */
+   another form. *refused: the number of refusals so far. */
 const char *asm_translate(const char *at, unsigned *refused, struct text *out);
 
 /* Copies the ends of lines, with the backslashes that continue a macro. */

@@ -1,6 +1,6 @@
 /* Asynchronous copies between global and shared memory, all as late as a GPU may make them, which
    gives a missing or weak wait an effect. Loads of the copy engine arrive when no thread can run,
-   its stores when a thread waits for them or the block ends. PTX ISA, "Tensor copy",
+   its stores when a thread waits for them or the cluster ends. PTX ISA, "Tensor copy",
    "cp.async.bulk". A thread's own copies (cp.async) are only recorded here, in the groups that the
    thread waits for; the thread makes each copy when it waits for the copy's group. PTX ISA,
    "Non-bulk copy". */
@@ -16,7 +16,7 @@ struct copy {
   bool tensor;
   struct cpu_tensor map;
   int at[CPU_TENSOR_RANK];
-  char *global;   /* of a bulk copy */
+  char *global;   /* of a copy of no tensor */
   unsigned bytes; /* in shared memory */
   unsigned shared, rank;
   /* of a load; blocks: a bit for each block in which the load arrives */

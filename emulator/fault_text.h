@@ -5,7 +5,7 @@
 #include "abi.h"
 
 struct fault_text {
-  char *at, *end; /* the final NUL is written to *at, which never passes *end */
+  char *at, *end; /* the final NUL is written to *at; `at` never passes `end` */
 };
 
 void fault_text_add(struct fault_text *line, const char *string);

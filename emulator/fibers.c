@@ -15,7 +15,7 @@
    `unstarted`), current, ready (its warp's `ready`), or parked: at a warp operation (its warp's
    `waiting`), where lanes converge (its warp's `converging`), after yielding (its warp's
    `yielded`), in a wait queue (its `describe`), or else at its block's barrier.
-   - There are never more fibers than slots.
+   - No more fibers are in use than there are slots.
    - Control moves only where a thread waits, yields or ends, and code between is atomic.
    - If no thread can continue or begin and no copy is in flight, but threads are alive, there is a
    deadlock, and each thread can say what it waits for (positions.c).

@@ -6,8 +6,8 @@
 #include "runtime/device.h"
 #include "shared_zone.h"
 
-/* Allocates memory whose end is next to an inaccessible page and whose start is aligned to 16
-   bytes. The other bytes of its pages are canaries.
+/* Allocates memory that starts at a multiple of 16 bytes and ends less than 16 bytes in front of an
+   inaccessible page. The other bytes of its pages are canaries.
 
    soft: for an application's process, which has no fault handler. Zones of canaries replace the
    inaccessible pages, and detect only writes nearby. All three functions must get the same

@@ -36,7 +36,7 @@ struct observed_launch {
 
 /* Kinds of access besides those of enum cpu_access. */
 enum observed_kind {
-  OBSERVED_ENGINE = 8, /* made by the copy engine, on behalf of the thread */
+  OBSERVED_ENGINE = 8, /* a write of the copy engine to shared memory, on behalf of the thread */
   OBSERVED_PROXY = 16  /* made by a unit that sees threads' writes only after a fence */
 };
 
@@ -118,7 +118,7 @@ struct observer_ops {
      other_site NULL: there is no other site. */
   void (*finding)(struct watch *watch, cugen_finding_kind kind, const void *site, unsigned thread,
                   const void *other_site, unsigned other_thread, const char *text);
-  /* Two threads of a block wait at different places. */
+  /* Two threads of a block wait at different places, or in calls from different places. */
   void (*diverged)(struct watch *watch, const void *site, unsigned thread, const void *other_site,
                    unsigned other_thread, enum watch_apart apart);
   /* stray: an access to memory that nobody owns; misaligned: one that the processor refuses for its

@@ -26,10 +26,10 @@ struct fiber {
 struct parked {
   struct fiber *fiber;
   const void *site; /* in the kernel */
-  unsigned mask;    /* lanes of the warp operation */
+  unsigned mask;    /* lanes of the warp operation, or that have converged */
   void (*combine)(void **slots, unsigned mask);
   void *mine;
-  int barrier;   /* the barrier's number in the source, or 0 */
+  int barrier;   /* the barrier's number in the source; 0: none */
   unsigned next; /* next thread in the queue: slot + 1 */
   describe_wait *describe;
   const void *object;
@@ -71,7 +71,7 @@ struct fibers {
   struct context caller, *active;
   struct context *left; /* the context that control came from */
   struct async *async;
-  uint64_t number; /* of the running block, or cluster, in the launch; unused with an observer */
+  uint64_t number; /* counts blocks, or clusters, as they run; unused with an observer */
   char *kept;      /* static shared memory of the cluster's blocks that are not running */
   size_t kept_bytes;
 
@@ -136,7 +136,7 @@ _Noreturn void positions_deadlock(const struct fibers *all);
 
 /* ---- scheduler.c ---------------------------------------------------------------------------- */
 
-/* Suspends the current thread; returns when it is ready again. */
+/* Suspends the current thread; returns when it runs again. */
 void fibers_park(struct fibers *all);
 /* Makes the lowest ready thread the current one, and returns its fiber. Precondition: a thread
    is ready. */

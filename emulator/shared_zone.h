@@ -1,6 +1,6 @@
-/* Dynamic shared memory of the blocks that run together, surrounded by inaccessible memory (unless
-   `soft`): an access outside faults. The bytes that alignment leaves up to the nearest page have a
-   known content that is compared after a launch. */
+/* Dynamic shared memory of the blocks that run together, surrounded by inaccessible memory:
+   an access outside faults, unless `soft` puts canaries between. The bytes that alignment leaves up
+   to the nearest page have a known content that is compared after a launch. */
 #ifndef EMULATOR_SHARED_ZONE_H
 #define EMULATOR_SHARED_ZONE_H
 
@@ -22,7 +22,7 @@ struct shared_zone {
   size_t reserved; /* bytes of that space */
   unsigned blocks;
   size_t bytes, alignment; /* of each block's memory */
-  /* for an application's process: zones on both sides are canaries, and none is inaccessible */
+  /* for an application's process: the nearest 16 KiB on both sides are canaries */
   bool soft;
   /* of the first block's memory; other blocks' memory follows at distances of SHARED_ROOM */
   char *start;
