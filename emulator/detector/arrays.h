@@ -1,6 +1,6 @@
 /* The memory of a watched image, from its symbol table: arrays of shared memory, which are
-   static variables inside or outside of functions, each after a gap (shim/language.h); and
-   __device__ and __constant__ variables. */
+   static variables inside or outside of functions, each declaration after a gap (shim/language.h);
+   and __device__ and __constant__ variables. */
 #ifndef EMULATOR_DETECTOR_ARRAYS_H
 #define EMULATOR_DETECTOR_ARRAYS_H
 

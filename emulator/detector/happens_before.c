@@ -67,7 +67,6 @@ static uint32_t *row_at(const struct happens_before *hb, size_t row) {
   return hb->clocks.words + row * hb->clocks.row_words;
 }
 
-/* Adds the knowledge of row `from` to row `to`. */
 static void join_rows(const struct happens_before *hb, size_t to, size_t from) {
   uint32_t *into = row_at(hb, to);
   const uint32_t *what = row_at(hb, from);

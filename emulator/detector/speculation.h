@@ -1,7 +1,7 @@
 /* Speculative parallel blocks: the blocks of a watched launch run in several processes, as long as
-   no block reads or writes what another one writes. Each process claims the bytes that it touches.
-   If claims conflict, everything that the processes did is dropped: memory is restored, and the
-   launch continues in one process. */
+   no process reads or writes what another one writes. Each process claims the bytes that it
+   touches. If claims conflict, everything that the processes did is dropped: memory is
+   restored, and the launch continues in one process. */
 #ifndef EMULATOR_DETECTOR_SPECULATION_H
 #define EMULATOR_DETECTOR_SPECULATION_H
 

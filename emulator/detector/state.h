@@ -48,7 +48,7 @@ struct read_cell {
 struct rare_cell {
   struct last_access before; /* the last reader of an earlier block; not for shared memory */
   struct last_access atomic; /* the last atomic operation; the write before it is kept as well */
-  uint32_t flag;             /* the last release at the word, of release_acquire.h */
+  uint32_t flag;             /* number of the last release at the word (ra_use); 0: none */
 };
 
 /* Accesses of less than a word to one byte of the word. */
