@@ -48,7 +48,6 @@ template <int fraction_bits, int bias, int most> struct cugen_float8 {
 typedef cugen_float8<3, 7, 0x7e> __nv_fp8_e4m3;
 typedef cugen_float8<2, 15, 0x7b> __nv_fp8_e5m2;
 
-/* Two and four 8-bit floats in one value. */
 template <class One> struct __attribute__((__aligned__(2))) cugen_float8x2 {
   unsigned short __x;
   cugen_float8x2() = default;

@@ -86,7 +86,6 @@ CUGEN_INLINE float __float_to_tf32(float x) {
   return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);
 }
 
-/* The type of sums of products. */
 template <class Element> struct cugen_sum { typedef float type; };
 template <> struct cugen_sum<double> { typedef double type; };
 template <> struct cugen_sum<int> { typedef int type; };
