@@ -30,7 +30,7 @@ struct check_detail {
 };
 
 struct check_options {
-  cugen_check_options wanted;  /* with a seed; for check_run also with threads and timeout */
+  cugen_check_options wanted;  /* seed must be set; for check_run also threads and timeout */
   const char *const *settings; /* "M=64": settings that are not varied */
   size_t setting_count;
   /* the problem as the user gave it, without the config's check { } */

@@ -62,7 +62,6 @@ struct check_list {
 void check_list_free(struct check_list *list);
 /* The number of valid variants of all implementations, each on the first problem of its family. */
 uint64_t check_list_valid(const struct check_list *list);
-/* Prints a variant of the space. */
 int check_variant_print(const struct space *space, uint64_t index, struct text *out,
                         cugen_error *err);
 
