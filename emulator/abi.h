@@ -187,8 +187,8 @@ struct cpu_ubsan_bounds {
 enum { CPU_WATCH_SIZES = 5 };
 
 /* Exported as `const struct cpu_watch *cugen_watch`, set once after loading. site: the place in
-   the program. The calls that the compiler inserts reach the members up to `write` through
-   shim/watch.h, which knows their offsets as numbers. */
+   the program; null: the return address. The calls that the compiler inserts reach the members up
+   to `write` through shim/watch.h, which knows their offsets as numbers. */
 struct cpu_watch {
   void (*access)(const void *at, unsigned long bytes, unsigned kind, const void *site);
   /* enter: a function that is not inlined begins, with its return address; leave: it ends. */
@@ -207,7 +207,8 @@ struct cpu_watch {
   /* Called when the data of an earlier asynchronous copy to shared memory have arrived. */
   void (*arrived)(const void *at, unsigned long bytes, const void *site);
   void (*fence)(int device); /* __threadfence(); device 0: __threadfence_block() */
-  /* Called for an address that is not a multiple of what its type, such as "'float4'", needs. */
+  /* Called for an address that is not the multiple that `type`, such as "'float4'" or "inline PTX",
+     needs. */
   void (*misaligned)(const char *type, const void *at, unsigned long multiple, unsigned kind,
                      const void *site);
   /* Called when an operation reads a lane that its mask does not name, or that has ended. */

@@ -146,7 +146,6 @@ static void compile_job_free(struct job *job) {
   for (size_t i = 0; i < SINK_PASSES; i++) text_free(&job->dumps[i]);
 }
 
-/* What to do if a file in the compiler's temporary folder cannot be written. */
 #define TEMPORARY_WAY_OUT "make room there, or set TMPDIR to another folder"
 
 static int compile_write_files(const struct compile_request *request, struct job *job,

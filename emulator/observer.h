@@ -146,7 +146,6 @@ static inline uint32_t observe_access(const struct observer *o,
   return o ? o->ops->access(o->watch, access) : 0;
 }
 
-/* Reports a misuse by one thread at one site. */
 static inline void observe_misuse(const struct observer *o, cugen_finding_kind kind,
                                   const void *site, unsigned thread, const char *text) {
   OBSERVE(o, finding, kind, site, thread, NULL, 0, text);
