@@ -126,7 +126,7 @@ static void *counting_main(void *context) {
   return NULL;
 }
 
-/* Sets c->counting, unless the image has no PTX, or without memory or a thread. */
+/* Sets c->counting, unless the image has no PTX or the thread cannot be started. */
 static void counting_begin(const struct bench *bench, struct candidate *c,
                            const struct compiled *compiled) {
   struct counting *n = compiled->ptx ? calloc(1, sizeof *n) : NULL;

@@ -26,7 +26,7 @@ struct candidate {
   bool faulty;
 };
 
-/* Returns the hash under which a refused variant is recorded, in place of its kernel's hash. */
+/* Returns the hash under which a variant that does not expand is recorded: it has no kernel. */
 struct hash candidate_refusal(const char *variant, const char *why);
 
 /* Expands the variant of that index in the space; close with candidate_close. No compile is
@@ -46,13 +46,13 @@ int candidate_build(struct bench *bench, struct candidate *candidate, cugen_erro
 /* Stores the candidate's real image for later runs. Does nothing if the image needed no compile, or
    if the compile failed. */
 int candidate_keep_image(struct bench *bench, const struct candidate *candidate, cugen_error *err);
-/* Returns true if no compile of the candidate is outstanding. */
+/* Returns true if the compiles that candidate_build started have finished. */
 bool candidate_ready(struct bench *bench, const struct candidate *candidate);
 /* Lets the candidate's compiles begin as soon as a thread is free, even after the deadline of the
    compile pool. */
 void candidate_hasten(struct bench *bench, struct candidate *candidate);
-/* Waits until the candidate's compiles have finished, even after the deadline of the compile pool,
-   or the pool is stopped. */
+/* Waits until the candidate's compiles have finished or the compile pool is stopped, even after the
+   pool's deadline. */
 void candidate_finish(struct bench *bench, struct candidate *candidate);
 /* Returns the sum of the seconds that the compiles of a ready candidate took. */
 double candidate_compile_seconds(const struct candidate *candidate);
@@ -61,7 +61,7 @@ double candidate_compile_seconds(const struct candidate *candidate);
 struct hash candidate_image(const struct candidate *candidate);
 
 /* Begins to count the bytes that a ready candidate requests from memory. Does nothing if the image
-   has no PTX, as images from the cache. */
+   has no PTX: images from the cache have none. */
 void candidate_count(struct bench *bench, struct candidate *candidate);
 /* Begins a second compile of the candidate if only that gives the PTX for counting. */
 int candidate_want_ptx(struct bench *bench, struct candidate *candidate, cugen_error *err);
@@ -90,8 +90,8 @@ int candidate_start(struct bench *bench, struct candidate *candidate, size_t wor
 int candidate_take(struct bench *bench, struct candidate *candidate, size_t worker,
                    const struct worker_job *job, struct cache_record *out, double *busy,
                    const struct dataset_request **failed, cugen_error *err);
-/* Makes the record of a candidate that is refused or whose data cannot be made
-   (bench_give_up_data). Otherwise returns the status of err, and makes no record. */
+/* Completes the record of a candidate that is refused or whose data cannot be made
+   (bench_give_up_data). Otherwise returns the status of err. */
 int candidate_refuse(struct bench *bench, struct candidate *candidate, struct cache_record *out,
                      cugen_error *err);
 

@@ -32,7 +32,7 @@ struct tune_target {
   const struct problem *problem;
   const struct space *space;
   const cugen_filter *filter; /* filter with which the space was opened; NULL: no filter */
-  /* When to stop opening the space of another problem, as of the check problem. */
+  /* When to stop opening the space of another problem, such as the check problem. */
   struct space_stop stop;
   const struct sources *sources;
   const struct device_ops *ops;
