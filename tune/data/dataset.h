@@ -69,7 +69,7 @@ struct dataset_request {
   /* The dataset borrows the verify kernel until dataset_change or dataset_close. */
   struct dataset_kernel reference, verify, *generators; /* generators in the order of arguments */
   size_t generator_count;
-  /* Runs a step, which runs one of the kernels above, in another process that shares the buffers;
+  /* Runs a step, which loads one of the kernels above, in another process that shares the buffers;
      NULL: steps run in this process. With `apart`, dataset_load loads the verify kernel, and the
      request must live until dataset_change or dataset_close. */
   int (*apart)(void *context, int (*step)(void *step_context, cugen_error *err), void *step_context,

@@ -61,7 +61,7 @@ bool dataset_is_kept_zero(const struct kernel_argument *argument);
 /* With data kernels: asks whether the guards of set 0 are intact. *asked becomes the number of
    questions; 0: the guards cannot be read on the device. */
 int dataset_ask_guards(struct dataset *dataset, size_t *asked, cugen_error *err);
-/* Returns true if none of the `asked` answers reports a damaged guard. */
+/* Returns true if `first` is UINT64_MAX in each of the `asked` answers. */
 bool dataset_are_whole(const struct data_tally *tallies, size_t asked);
 /* Returns the byte with which an output is filled before a run. */
 unsigned char dataset_poison(const struct dataset *dataset, const struct kernel_argument *argument);

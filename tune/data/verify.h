@@ -11,8 +11,8 @@ struct samples {
   int64_t count;
 };
 
-/* The reference is computed only at samples if it needs more operations than VERIFY_FULL_FLOPS or
-   if an output has more elements than VERIFY_FULL_ELEMENTS, unless no output has more than 2^14
+/* The reference is computed only at samples if the config's flops exceed VERIFY_FULL_FLOPS or if an
+   output has more elements than VERIFY_FULL_ELEMENTS, unless no output has more than 2^14
    elements. */
 #define VERIFY_FULL_FLOPS    1e12
 #define VERIFY_FULL_ELEMENTS ((int64_t)1 << 26)
