@@ -23,7 +23,7 @@
 enum { MEMBERS = 4, DRAWS = 2, CHANGES = 3 /* most changes in a draw */, LARGEST = 12 };
 
 struct member {
-  int exponents[GAUSS_MOST_COLUMNS + 1]; /* of the weights; the last one is of the roughness */
+  int exponents[GAUSS_MOST_COLUMNS + 1]; /* of the weights; [columns]: of the roughness */
   double weights[GAUSS_MOST_COLUMNS + 1];
   double evidence, scale; /* logarithm of the likelihood and the prior; variance of the costs */
   /* The Cholesky factor of the covariances: [j][i] has row i and column j; [i][i] is inverted. */
@@ -39,7 +39,7 @@ struct gauss {
   double spread;             /* mean square of `costs` */
   /* Numbers of the rows less their means; a right is 1 for a right row and 0 for a failure. */
   double costs[GAUSS_MOST], prices[GAUSS_MOST], rights[GAUSS_MOST];
-  /* The same numbers twice: [column][row] and [row][column]. */
+  /* The rows, stored twice: [column][row] and [row][column]. */
   float x[GAUSS_MOST_COLUMNS][GAUSS_MOST], rows[GAUSS_MOST][GAUSS_MOST_COLUMNS];
   struct member *members[MEMBERS + 1], all[MEMBERS + 1]; /* the last member holds a draw */
 };

@@ -61,7 +61,7 @@ struct model {
   /* Rows with a result, and with a right result; results since the last clear improvement. */
   size_t known, right, idle;
   double best;        /* least logarithm of a cost */
-  double mark;        /* best cost at the last clear improvement */
+  double mark;        /* `best` at the last clear improvement */
   bool ready, broken; /* broken: out of memory or of rows; the model stays as it is */
 };
 
