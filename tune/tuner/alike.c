@@ -2,7 +2,7 @@
    evidence is broad: at least ENOUGH variants failed, none compiled, all have the same first
    diagnostic with a source line, and together they had every value that samples of the space have
    on the axes (axes.h). A diagnostic about values (static_assert, #error) never ends a run, and a
-   run without a budget tries all variants. */
+   run of unlimited budget tries all variants. */
 #include "alike.h"
 
 #include <ctype.h>

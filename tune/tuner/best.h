@@ -31,9 +31,9 @@ void best_note(struct best *best, const struct tuner_run *run, uint64_t index,
 /* Returns true if run->patience variants in a row were no better than the best before them, which
    ends the run. */
 bool best_is_settled(const struct best *best, const struct tuner_run *run);
-/* Estimates by how much the least cost would still fall (0.02: by 2 %) if as many right variants
-   again were found. The estimate is how much the least cost of half of the right variants exceeds
-   that of all, on average over all orders. NaN: not known. */
+/* Estimates by how much the least cost would still fall (0.02: by 2 %) if twice as many right
+   variants were found. The estimate is how much the least cost of half of the right variants
+   exceeds that of all, on average over all orders. NaN: not known. */
 double best_gain(struct best *best);
 /* Returns true if the variant's implementation is so much slower than the best that its variants
    wait until no others are left. */

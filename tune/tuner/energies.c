@@ -26,7 +26,7 @@ enum {
 static const double least_power = 0.9;
 
 struct contender {
-  const struct cache_record *record; /* of an earlier run; NULL: the record is of this run */
+  const struct cache_record *record; /* one of records->known; NULL: it is of this run */
   size_t at;                         /* index into the records of this run */
   double seconds;
   struct candidate *candidate;

@@ -6,8 +6,8 @@
 
    Invariants:
    - explored <= share * launches, at every launch.
-   - The current variant is replaced only when the race says that it is slower than the leader. A
-     tie, or no decision, changes nothing. */
+   - The current variant is replaced only when the race says that it is slower than the leader, or
+     when it is dropped. A tie, or no decision, changes nothing. */
 #include "explore.h"
 
 #include <math.h>

@@ -23,8 +23,8 @@ static const double near = 1.03, too_near = 1.01;
    percent. */
 static const double near_of_several = 1.1;
 
-/* For MEASURE_SUSTAINED: seconds of load before each measurement, few because the preceding variant
-   has loaded the board already; and the limit of all races. */
+/* For MEASURE_SUSTAINED: seconds of load of each measurement, few because the preceding variant has
+   loaded the board already; and the limit of all races. */
 static const double load_between = 0.5, most_seconds_loaded = 15;
 
 /* Most variants in a race if the objective needs energy. */

@@ -16,7 +16,7 @@ struct measure_options leaders_measure(const struct tuner_run *run);
 /* Opens and builds the candidate of the best variant; *out NULL: no right variant can be opened.
    The caller closes *out even after an error. */
 int leaders_open_best(const struct run_records *r, struct candidate **out, cugen_error *err);
-/* Times two candidates in turn until it is known which is faster, for about a second, but at
+/* Times two candidates in turn until it is known which is faster or about a second is over, but at
    least RACE_LEAST_ROUNDS rounds. out[i] becomes the record of candidate i's round of median
    time, or of the round that failed, which the caller frees; its variant is NULL if there were
    too few rounds. */

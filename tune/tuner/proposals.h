@@ -24,7 +24,7 @@ struct proposals {
    that share a space search in different orders. Call proposals_close even after an error. */
 int proposals_open(struct proposals *p, uint64_t seed, cugen_error *err);
 void proposals_close(struct proposals *p);
-/* Reports the result of a variant to `strategy`, `best` and `alike`. */
+/* Reports the result of a variant to `best`, `alike` and, unless it is a library's, `strategy`. */
 void proposals_tell(struct proposals *p, uint64_t index, const struct cache_record *record);
 /* Uses the record of a variant that this run would otherwise have measured: a remembered record or
    another tuner's. */

@@ -42,7 +42,7 @@ const struct cache_record *run_records_find(const struct run_records *r,
 const struct cache_record *run_records_timed(const struct run_records *r,
                                              const struct kernel_spec *spec);
 /* Opens a candidate for the variant of a record. *out becomes NULL if run_find does not find the
-   variant, or if the record is a known one and run_records_find returns another. */
+   variant, or if the record is a known one that run_records_find does not return. */
 int run_records_open(const struct run_records *r, const struct cache_record *record,
                      struct candidate **out, cugen_error *err);
 /* Like run_records_open, and begins to compile the candidate, so that several candidates compile

@@ -57,7 +57,7 @@ int slots_open(struct slots *s, cugen_error *err);
 /* Returns the number of workers that measure a candidate. */
 size_t slots_busy(const struct slots *s);
 /* Removes from the queue the candidate to be measured next on the slot's worker and returns it;
-   NULL: none is ready for the worker. slot NULL: returns only a candidate that needs no worker. */
+   NULL: there is none now. slot NULL: returns only a candidate that needs no worker. */
 struct candidate *slots_take_ready(struct slots *s, const struct best *best,
                                    const struct slot *slot);
 /* Lets devices continue that rested until this candidate's result was known. */

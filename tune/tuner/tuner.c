@@ -13,8 +13,8 @@
    sharing (with other tuners), energies, race, leaders, baseline, verdict.
 
    Invariants:
-   - The search gives a variant to one worker once, unless that worker's device is in doubt. A
-     variant with a valid record is skipped, unless `again`, and its cost is reported to the
+   - The search gives a variant to one worker once, unless that worker's device is in doubt or
+     lost. A variant with a valid record is skipped, unless `again`, and its cost is reported to the
      strategy (proposals_meet). Equal images are measured once (run_records_equal).
    - Each record is in the cache before the next result is taken, so that a kill loses only what is
      in progress. The exceptions are in records.h.
