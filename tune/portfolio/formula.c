@@ -336,9 +336,9 @@ static bool fit_ragged(struct fitter *f, struct portfolio_formula *out) {
 
 /* ---- As it is printed ----------------------------------------------------------------------- */
 
-/* Rounds to four digits; up to 1e-18 to 0, above 1e15 to 1e15. The result is a product or a
-   quotient of two numbers that are exact, so that the printed decimal number reads back as exactly
-   this double. */
+/* Rounds to four digits; up to 1e-18 gives 0, and above 1e15 gives 1e15. The result is a product or
+   a quotient of two numbers that are exact, so that the printed decimal number reads back as
+   exactly this double. */
 static double round_off(double value) {
   int digits = 3;
   double power = 1;

@@ -42,8 +42,8 @@ size_t portfolio_tree_leaves(const struct portfolio_tree *tree);
 /* Returns the choice for a problem when the tree is cut to `leaves` leaves. */
 size_t portfolio_tree_says(const struct portfolio_tree *tree, size_t leaves,
                            const struct portfolio_matrix *matrix, size_t problem);
-/* Sets used[choice] for each choice that the tree cut to `leaves` leaves can give; the last entry
-   of `used` stands for "least". */
+/* Sets used[choice] for each choice that the tree cut to `leaves` leaves can give; the number of
+   chosen variants stands for "least". */
 void portfolio_tree_choices(const struct portfolio_tree *tree, size_t leaves, bool *used);
 /* Prints the tree cut to `leaves` leaves as "select(M * N <= 4096, 0, K <= 64, 2, least)". count:
    the number of chosen variants. */
