@@ -1,5 +1,6 @@
 /* Times a variant in batches sized to the clock's resolution. The launches of a batch take turns on
-   buffer sets, and the result is a median with its spread. base/measure_way.h lists the ways of timing. */
+   buffer sets, and the result is a median with its spread. base/measure_way.h lists the ways of
+   timing. */
 #ifndef TUNE_WORKER_MEASURE_H
 #define TUNE_WORKER_MEASURE_H
 

@@ -121,9 +121,8 @@ bool worker_makes_data(const struct worker *worker);
 /* Returns true if the worker's running process has made the data. */
 bool worker_has_data(const struct worker *worker, const struct dataset_request *data);
 
-/* Appends what the kernels of the last job printed, in all launches or in the first, with control
-   characters escaped; if text was dropped, also how many bytes there were. Appends nothing if the
-   kernels printed nothing. */
+/* Appends what the kernels of the last job printed on the cpu device, in all launches or in the
+   first, with control characters escaped; if text was dropped, also how many bytes there were. */
 void worker_printed(const struct worker *worker, bool all, struct text *out);
 
 /* Returns the report of the last watched job, valid until the next job or worker_close. */
