@@ -140,6 +140,25 @@ TEST(nan_and_nothing_are_wrong) {
   }
 }
 
+/* In this process guards find the write, which is not the variant's. */
+TEST(a_write_behind_the_errors_is_no_bounds_of_the_variant) {
+  cugen *lib = *state;
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_tune_result result;
+  cugen_error error = {0};
+  add_order(lib, ORDER("verify 'order_verify.cu',"),
+            "__global__ void order_verify(${params}) {\n"
+            "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
+            "  if (t <= count) error[t] = 0;\n"
+            "}\n");
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, "order.lua", NULL, 0);
+  options.flags = CUGEN_TUNE_IN_PROCESS;
+  options.budget_count = 1;
+  assert_int_equal(api_kernel_tune(kernel, &options, &result, &error), CUGEN_ERROR_WRONG);
+  if (!strstr(error.message, "': wrong result: the verify kernel order_verify.cu: out of bounds"))
+    fail_msg("%s", error.message);
+}
+
 /* A verify kernel that cannot run at all is no variant's fault. */
 TEST(a_broken_one_ends_the_run) {
   static const struct {
