@@ -30,7 +30,8 @@ int results_compute_there(struct device *device, struct dataset *dataset,
                           cugen_error *err);
 
 /* Runs the reference on set 0 and copies its results into the shared memory. CUGEN_ERROR_CONFIG if
-   an element of an output is not written, or if a result depends on the order of threads. */
+   an element of an output is not written, or if what is changed in place depends on the order of
+   threads. */
 int results_compute(struct device *device, struct dataset *dataset,
                     const struct dataset_request *request, cugen_error *err);
 

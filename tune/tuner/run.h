@@ -5,7 +5,7 @@
 
 #include "tune/candidate.h"
 
-/* Default of cugen_tune_options.patience without a budget, for predictions and the cpu device. */
+/* Default of cugen_tune_options.patience for predictions and the cpu device if no budget is set. */
 enum { RUN_PATIENCE = 24 };
 /* Defaults in seconds, used if the options leave them out. */
 static const double run_gpu_budget = 60, run_cpu_budget = 30, run_variant_timeout = 10,

@@ -4,7 +4,7 @@
 
 #include "queue.h"
 
-/* Counts the variants with a known record. */
+/* Counts the variants whose known record still holds. */
 size_t verdict_count_remembered(const struct run_records *r);
 
 /* Returns the status of the whole run. late: names what was cut short by the end of the budget,
