@@ -66,7 +66,7 @@ void candidate_count(struct bench *bench, struct candidate *candidate);
 /* Begins a second compile of the candidate if only that gives the PTX for counting. */
 int candidate_want_ptx(struct bench *bench, struct candidate *candidate, cugen_error *err);
 /* Waits at most `patience` seconds for the count. Returns false if the counting, or the compile for
-   it, goes on. *requested becomes the number of bytes if the bytes were counted. */
+   it, goes on. *requested becomes the number of bytes (0: not known) if a count has ended. */
 bool candidate_counted(struct bench *bench, struct candidate *candidate, double patience,
                        double *requested);
 

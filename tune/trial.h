@@ -19,7 +19,8 @@ struct trial_options {
    target->problem and target->space may be replaced by those of another size. */
 int trial_open(const struct tune_target *target, const struct trial_options *options,
                struct trial **out, cugen_error *err);
-/* Appends what the kernels of the last run printed. all: in all launches, not only in the first. */
+/* Appends what the last run's kernels printed (worker_printed). all: in all launches, not only in
+   the first. */
 void trial_printed(const struct trial *trial, bool all, struct text *out);
 void trial_close(struct trial *trial);
 

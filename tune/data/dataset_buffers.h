@@ -63,7 +63,7 @@ bool dataset_is_kept_zero(const struct kernel_argument *argument);
 int dataset_ask_guards(struct dataset *dataset, size_t *asked, cugen_error *err);
 /* Returns true if `first` is UINT64_MAX in each of the `asked` answers. */
 bool dataset_are_whole(const struct data_tally *tallies, size_t asked);
-/* Returns the byte with which an output is filled before a run. */
+/* Returns the byte that fills an output, or an inout's padding, before a run. */
 unsigned char dataset_poison(const struct dataset *dataset, const struct kernel_argument *argument);
 
 #endif

@@ -31,7 +31,7 @@ void gauss_learn(struct gauss *gauss, const float *x, const double *cost, const 
                  const uint32_t *rows, size_t right, size_t known, size_t count);
 /* Adds an awaited row, unless there are GAUSS_MOST rows. */
 void gauss_expect(struct gauss *gauss, const float *row);
-/* Predicts the result of a row. turn: number of the choice, for which members take turns. */
+/* Predicts the result of a row. turn: number of the choice, by which predictions vary. */
 void gauss_predict(const struct gauss *gauss, const float *row, size_t turn,
                    struct gauss_guess *out);
 /* Computes the exact variance of a prediction, which takes much longer than gauss_predict. */

@@ -58,7 +58,8 @@ struct model {
   enum { EXPECTED, RIGHT, FAILED } * state;
   uint32_t *order; /* numbers of the known rows, least cost first, failures last */
   size_t rows;
-  /* Rows with a result, and with a right result; results since the last clear improvement. */
+  /* Number of rows with a result, and with a right result; of results since the last clear
+     improvement. */
   size_t known, right, idle;
   double best;        /* least logarithm of a cost */
   double mark;        /* `best` at the last clear improvement */

@@ -20,7 +20,7 @@ struct strategy {
   /* The last variant given was a prior, so that the next one is no prior. */
   bool rests;
   struct {
-    size_t known;        /* results of the source's own variants */
+    size_t known;        /* number of results of the source's own variants */
     double best, others; /* least cost of the source's own variants, and of all other variants */
   } sources[STRATEGY_SOURCES];
   uint64_t total, at; /* number of variants; at: next position in the order */

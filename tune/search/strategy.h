@@ -37,7 +37,7 @@ struct strategy_space {
   /* Variants that come before all others, such as those remembered for exactly this problem. */
   const uint64_t *firsts;
   size_t first_count;
-  /* Where to begin, unless results contradict the prior: see search.c. */
+  /* Where to begin, unless results contradict their source: see search.c. */
   const struct strategy_prior *priors;
   size_t prior_count;
   /* Sets `out` to the variants that differ from `index` in one tunable, at most max_neighbours, and

@@ -219,7 +219,7 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
   if (!status) status = run_records_load(&t->records, err);
   if (!status) status = proposals_open(&t->proposals, t->sharing.seed, err);
   if (status) return status;
-  /* Variants with a known record are not compiled. */
+  /* As a rule, variants with a known record are not compiled. */
   const uint64_t known = options->again ? 0 : t->records.known_count, valid = run->result->valid,
                  open = valid > known ? valid - known : 1, most = options->budget_count;
   bench.variants = (size_t)(most && most < open ? most : open);

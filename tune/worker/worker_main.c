@@ -490,7 +490,7 @@ static int open_toolkit(struct server *s, struct wire_reader *reader, cugen_erro
   return s->toolkit ? CUGEN_OK : toolkit_open(&options, &s->toolkit, err);
 }
 
-/* An error if there is no GPU. */
+/* Fails if there is no GPU. */
 static int worker_main_list_gpus(struct server *s, struct wire_reader *reader, struct text *payload,
                                  cugen_error *err) {
   struct device_description gpu;
