@@ -19,7 +19,7 @@
 
 /* ---- Candidates ----------------------------------------------------------------------------- */
 
-/* Returns the value of a condition. A condition that cannot be computed counts as false. */
+/* A condition that cannot be computed counts as false. */
 static bool candidate_holds(const struct expr *expr, const struct value *slots) {
   cugen_error ignored;
   bool met;

@@ -147,7 +147,6 @@ int dataset_load(struct device *device, struct dataset *d, cugen_error *err) {
   return verifier_open(device, d, d->late, &d->verifier, err);
 }
 
-/* Prepares the reference's results and the verify kernel. */
 static int take_proofs(struct device *device, const struct dataset_request *request,
                        struct dataset *d, cugen_error *err) {
   int status = dataset_take_results(device, request, d, err);

@@ -119,7 +119,6 @@ int sharing_begin(struct sharing *s, struct candidate *c, cugen_error *err) {
   return s->batch_count < s->batch_size ? CUGEN_OK : claim_batch(s, err);
 }
 
-/* A failure is ignored. */
 void sharing_renew(struct sharing *s) {
   enum { MOST = 256 };
   struct cache_claim claims[MOST];

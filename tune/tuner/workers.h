@@ -12,7 +12,7 @@ struct workers {
   struct proposals *proposals;
   struct slots slots;
   struct counts counts;
-  char *last; /* the variant that was measured last */
+  char *last; /* the variant that was tried last */
 };
 
 /* Takes the results that are there and gives compiled candidates to idle workers. *advanced is set

@@ -19,7 +19,7 @@ struct claim {
   char reason[sizeof((struct worker_result *)0)->reason];
 };
 
-/* In the jail: copies the result's fields into a claim. */
+/* In the jail: makes a claim of the result. */
 void claim_make(const struct worker_result *result, struct claim *out);
 /* In the parent: turns the claim into a result, with the reason terminated. The values are not
    checked; see claim_is_possible. */

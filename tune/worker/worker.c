@@ -289,7 +289,6 @@ static int check_identity(struct worker *w, enum answer answer, cugen_error *err
   return status;
 }
 
-/* Starts the worker and sends it this program's identity. */
 static int worker_launch(struct worker *w, cugen_error *err) {
   struct text identity = {0}, payload = {0};
   worker_stop(w, thread_patience, NULL);
