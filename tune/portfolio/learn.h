@@ -35,7 +35,8 @@ struct portfolio_learnt {
   /* By problem: the loss; `held` is the loss when the problem was left out of the learning. NAN:
      not known. */
   double *tuned, *held;
-  /* Losses summed up over the problems; alone_loss: those of the rule without its exceptions. */
+  /* Losses summed up over the problems; alone_loss: those of the rule without its exceptions, and
+     with `missed` 0. */
   struct portfolio_loss tuned_loss, held_loss, alone_loss;
 };
 
