@@ -37,8 +37,8 @@ struct tune_target {
   const struct sources *sources;
   const struct device_ops *ops;
   const struct device_description *device;
-  /* The ids of several equal devices that share the work, beginning with the id of `device`; NULL:
-     only `device`. */
+  /* The ids of several equal devices that share the work, beginning with the id of `device`.
+     device_count 0: only `device`. */
   const char *const *devices;
   size_t device_count;
   /* Receives the reason why the cpu device cannot run a variant, for the first such variant; NULL:
