@@ -15,14 +15,14 @@ typedef struct cugen_check_finding {
   const char *user_file; /* where inlined code is used: its first caller in another file, or else
                             the kernel; "": the code is not inlined */
   int user_line;
-  const char *other_file; /* place of the other access or barrier; "" */
+  const char *other_file; /* place of the other access or barrier; "": none */
   int other_line;
-  const char *array; /* name of the array of shared memory, or of the buffer; "" */
+  const char *array; /* name of the array of shared memory, or of the buffer; "": none */
   int shared;
   uint32_t block[3], thread[3];             /* block and thread of the access */
   uint32_t other_block[3], other_thread[3]; /* block and thread of the other access; zero if there
                                                is none */
-  char *variant, *problem; /* the variant and problem in which the defect was found first */
+  char *variant, *problem; /* variant and problem of the run that `message` describes */
   size_t variants;         /* number of variants that show the defect */
   uint64_t count;          /* number of occurrences in all runs */
   /* lines, or pairs of lines, with this cause; `file` and `line` are of the first */
@@ -30,7 +30,7 @@ typedef struct cugen_check_finding {
   char *also;         /* up to eight of the other places: "k.cu:9, k.cu:12"; NULL: none */
   int note;           /* not an error: a defect that counts only with options.strict, or that is
                          waived */
-  const char *waived; /* reason of the config's waive that makes it a note; "" */
+  const char *waived; /* reason of the config's waive that makes it a note; "": none */
   struct check_detail *detail; /* for emulator/check alone */
 } cugen_check_finding;
 
@@ -65,7 +65,7 @@ typedef struct cugen_check_traffic {
   /* bytes of the requests, in which bytes that several lanes request count once; of global memory
      alone */
   double touched;
-  int elsewhere; /* the problem does not differ from a check problem in sizes alone */
+  int elsewhere; /* the problem differs from its check problem in more than sizes */
 } cugen_check_traffic;
 
 /* Something that was not checked. */
@@ -102,7 +102,8 @@ typedef struct cugen_check_progress {
   size_t findings;
 } cugen_check_progress;
 
-/* Called about ten times a second from the thread that called the check; return nonzero to stop. */
+/* Called at least ten times a second from the thread that called the check; return nonzero to
+   stop. */
 typedef int (*cugen_check_callback)(const cugen_check_progress *progress, void *context);
 
 typedef struct cugen_check_options {
@@ -118,7 +119,7 @@ typedef struct cugen_check_options {
                                     one problem; 0: 60 */
   cugen_check_callback progress; /* NULL: none */
   void *context;
-  int strict;     /* count notes as findings */
+  int strict;     /* count CUGEN_FINDING_SAME_VALUE as an error */
   int no_traffic; /* look for findings only, which takes fewer compiles and runs */
 } cugen_check_options;
 
@@ -144,14 +145,13 @@ typedef struct cugen_check {
   cugen_check_kept *kept;
   size_t kept_count;
   /* The coverage: how many lines of the templates access memory, and how many of these ran;
-     `unwatched`, in words: other memory that was used, and findings and traffic for which there was
-     no room. Lines are known on x86-64 and aarch64, with addr2line. */
+     `unwatched`, in words: memory used unobserved, findings and traffic for which there was no
+     room. Lines are known on x86-64 and aarch64, with addr2line. */
   size_t lines, lines_reached;
   cugen_check_line *unreached; /* all `lines`: first those that did not run, then those that ran */
   char **unwatched;
   size_t unwatched_count;
-  /* there are findings that are no notes, all on other problems than those of the config's check {
-     } */
+  /* there are findings that are no notes, none of them on a check problem */
   int elsewhere;
   int compared; /* results were compared; 0: the config has reference "none" */
   /* the config has a check { }; 0: only the kernel's own sizes were checked */

@@ -34,8 +34,8 @@ static bool error_is_plain(const char *message) {
   return true;
 }
 
-/* Escapes control characters, such as those of quoted compiler output, or puts '?' for them if
-   memory is out. */
+/* Escapes control characters, such as those of quoted compiler output. If memory is out, puts '?'
+   for all but printable ASCII and newlines. */
 static void clean(cugen_error *err) {
   if (error_is_plain(err->message)) return;
   struct text text = {0};

@@ -124,9 +124,8 @@ const int *expr_slots(const struct expr *expr, size_t *count);
 /* Returns whether the expression mentions the slot; expr may be NULL. */
 bool expr_sees(const struct expr *expr, int slot);
 
-/* Calls visit with each string that the expression may give, possibly more than once. *open:
-   whether the expression may give other strings, because the scope does not know all values of a
-   slot. */
+/* Calls visit with strings that the expression may give, possibly more than once. *open: whether
+   the expression may also give strings that were not visited. */
 int expr_each_string(const struct expr *expr, const struct expr_scope *scope,
                      void (*visit)(void *context, const char *string), void *context, bool *open,
                      cugen_error *err);

@@ -285,7 +285,7 @@ static void read_symbol(struct parser *parser) {
   const char *s = parser->source + parser->at;
   parser->kind = TOKEN_SYMBOL;
   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-    if (*s != *symbols[i].text) continue; /* rejects most symbols without a call */
+    if (*s != *symbols[i].text) continue;
     size_t length = strlen(symbols[i].text);
     if (strncmp(s, symbols[i].text, length) != 0) continue;
     parser->at += length;

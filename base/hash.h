@@ -22,7 +22,7 @@ struct hash hash_pieces(const struct hash_piece *pieces, size_t count);
 int hash_stream(int (*next)(void *context, struct hash_piece *out), void *context,
                 struct hash *out);
 /* A hash of 64 bits over contents that come in pieces: `before` is the result for the earlier
-   pieces, 0 at first. */
+   pieces, 0 at first. Equal contents in other pieces give another hash. */
 uint64_t hash_next(uint64_t before, const void *piece, size_t length);
 
 /* A small seeded generator for repeatable orders and data (SplitMix64; Steele, Lea, Flood: Fast

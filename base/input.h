@@ -30,8 +30,8 @@ struct input {
    closed. */
 int input_open(struct input *out, const char *path, const struct input_limits *limits,
                cugen_error *err);
-/* Like input_open, for an open descriptor. The descriptor is closed by input_close, or after a
-   failure. */
+/* Like input_open, for an open descriptor and input_rest alone. The descriptor is closed by
+   input_close, or after a failure. */
 int input_of_file(struct input *out, const char *path, int fd, size_t most, cugen_error *err);
 struct input input_of_memory(const char *name, const char *data, size_t length);
 void input_close(struct input *input);

@@ -154,10 +154,11 @@ struct kernel_spec {
   char *source;
   char *options;           /* of the compiler, separated by blanks: "--use_fast_math
                               --maxrregcount=64"; "" or NULL for none */
-  struct hash hash;        /* of the normalised source (without comments, #line and spacing), the
-                              compiler options, and the three hashes below */
-  struct hash source_hash; /* of the normalised source, the compiler options and the launched
-                              instances of templates. Kernels with equal hashes share a compile. */
+  struct hash hash;        /* of the texts of source_hash, launches_hash, arguments_hash and
+                              proof_hash */
+  struct hash source_hash; /* of the normalised source (without comments, #line and spacing), the
+                              compiler options and the launched instances of templates. Kernels
+                              with equal source_hash share a compile. */
   /* Hashes of the other parts of `hash`: the launches, the values passed (arguments, scalars), and
      the check of results (reference, tolerances, fills, check problem). Empty if unknown. */
   struct hash launches_hash, arguments_hash, proof_hash;
@@ -237,8 +238,7 @@ extern const struct dtype kernel_struct_dtype;
 enum argument_aspect {
   ARGUMENT_STORAGE = 1,   /* kind, dtype, memory, extent, strides or layout */
   ARGUMENT_SHAPE = 2,     /* the shape where it does not follow from the storage, as with a pitch */
-  ARGUMENT_FILL = 4,      /* of buffers that are given contents: the fill, or the data in place of
-                             the fill */
+  ARGUMENT_FILL = 4,      /* the fill, or the data in place of the fill; and overwrite */
   ARGUMENT_TOLERANCE = 8, /* tolerance and norm */
   ARGUMENT_VALUE = 16,    /* the value of a scalar, or the bytes of a struct */
   ARGUMENT_ACCESS = 32,   /* how the kernel reaches the argument, with its texture or tensor map */

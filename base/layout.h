@@ -52,8 +52,8 @@ int layout_read_spelled(const char *word, int rank, const int64_t *numbers, stru
 void layout_print(const struct layout *layout, struct text *out);
 
 /* Makes the map of an array whose elements have element_bytes bytes. Fails with CUGEN_ERROR_CONFIG
-   if the array has more than 2^62 elements, or if a tensor map swizzles and element_bytes is no
-   power of two up to 16. */
+   if the array has 2^62 or more elements, or if a tensor map swizzles and element_bytes is no power
+   of two up to 16. */
 int layout_of_shape(const struct layout *layout, const int64_t *shape, int element_bytes,
                     struct layout_map *out, cugen_error *err);
 int64_t layout_offset(const struct layout_map *map, const int64_t *indices);

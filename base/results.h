@@ -226,7 +226,7 @@ typedef struct cugen_record {
 typedef struct cugen_baseline_result {
   const char *function; /* the function as it was given; NULL: there was no comparison */
   cugen_outcome outcome;
-  const char *reason; /* why there is no ratio; NULL: there is one, or the run was stopped */
+  const char *reason; /* why the comparison failed; NULL: it did not fail, or was not made */
   double seconds, best_seconds; /* medians of the function and of the best variant, timed in turn */
   double ratio; /* cost of the function over that of the best variant; 0: not compared */
 } cugen_baseline_result;

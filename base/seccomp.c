@@ -196,8 +196,8 @@ bool seccomp_enter(const struct seccomp_rules *given) {
      to clone */
   rule(&p, CALL_CLONE3, SECCOMP_RET_ERRNO | ENOSYS);
   rule(&p, SYS_ioctl, SECCOMP_RET_ERRNO | ENOTTY); /* isatty makes this call */
-  /* Advice on the process's own pages is allowed. Advice from MADV_HWPOISON (100) on concerns the
-     machine's memory. */
+  /* Advice on the process's own pages is allowed. Numbers of MADV_HWPOISON (100) and above concern
+     the machine's memory. */
   ALLOW_IF(&p, SYS_madvise, {2, 0, BPF_JGE, FIRST_OF_MACHINE, true});
   rule_clone(&p, given->fork);
   ALLOW_IF(&p, SYS_kill, {0, 0, BPF_JEQ, self, false});

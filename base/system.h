@@ -74,7 +74,7 @@ int folder_fresh(const char *prefix, struct text *out);
    folder is ten seconds old, or an hour if the file system has no locks. Returns -1 if the folder
    cannot be opened or locked. */
 int folder_hold(const char *path);
-/* Makes a new folder of this process under $TMPDIR or /tmp; *out gets its real name. */
+/* Makes a new folder of this process under $TMPDIR or /tmp; appends its real name. */
 int folder_temporary(struct text *out, cugen_error *err);
 /* Appends the folder of a path: "a/b" for "a/b/c.lua"; "." for a path without a slash. */
 void path_folder(const char *path, struct text *out);
@@ -106,8 +106,8 @@ bool thread_join_within(pthread_t thread, double seconds);
 /* Runs argv (NULL-terminated) and collects stdout and stderr together in *output (NULL: dropped).
    *exit_code becomes the exit code, 128 + signal if the process was killed, or 0 if the code is
    unknown, because the application ignores SIGCHLD or reaps children itself. timeout <= 0 means
-   none; at the time-out the whole process group is killed and CUGEN_ERROR_DEVICE is returned. The
-   child dies with the thread that called this function. */
+   none; at the time-out CUGEN_ERROR_DEVICE is returned. At the end the whole process group is
+   killed. The child dies with the thread that called this function. */
 int process_run(const char *const *argv, double timeout, struct text *output, int *exit_code,
                 cugen_error *err);
 

@@ -36,7 +36,7 @@ void text_free(struct text *text);
 /* The text so far, "" if empty; valid until the next addition. */
 const char *text_get(const struct text *text);
 
-/* Hands the string over to the caller, who frees it, and empties the buffer. NULL if the buffer had
+/* Hands the string over to the caller, who frees it, and empties the buffer. NULL if an allocation
    failed. */
 char *text_take(struct text *text);
 
