@@ -238,7 +238,7 @@ static double lines_used(const cugen_check_traffic *t) {
 }
 
 /* Returns true if the row is shown. Rows of other types and layouts are shown only for
-   implementations that have no row of the check problem's own. */
+   implementations that have no other rows. */
 static bool is_shown(const cugen_check *check, const cugen_check_traffic *t) {
   bool here = false;
   for (size_t i = 0; i < check->traffic_count && t->elsewhere && !here; i++) {
@@ -545,7 +545,7 @@ static int check_finish(struct cli *cli, json_t *json, int status) {
 }
 
 /* Checks the open kernel. json: receives the result; NULL: the result is printed. Fails if there is
-   a finding. */
+   a finding that is no note. */
 static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **json) {
   struct views views = {.by = NULL};
   struct progress progress = {0};

@@ -339,7 +339,7 @@ bool cli_remark_no_cache(const struct cli *cli);
 
 /* ---- output.c ------------------------------------------------------------------------------- */
 
-/* Fails if --output names the cache or a file beside it. */
+/* Fails if --output names the cache's database or its -wal, -shm, -journal or -import file. */
 int cli_check_output(struct cli *cli);
 /* Writes the output of `write` to the file of --output, as file_write does; without --output, or
    for "-", to stdout. */
@@ -377,11 +377,11 @@ void cli_explain_list(struct cli *cli);
 int cli_open_kernel(struct cli *cli);
 /* Applies the options' filter to cli->kernel. all: include variants that heuristics leave out. */
 int cli_filter(struct cli *cli, bool all);
-/* Returns true if --variant PATTERN, --implementation or --where leave out variants. */
+/* Returns true if --variant PATTERN, --implementation or --where is given. */
 bool cli_narrows(const struct cli *cli);
 cugen_device_kind cli_device(const struct cli *cli); /* kind of the kernel's device */
 bool cli_on_cpu(const struct cli *cli);
-/* Returns true if there is no GPU, and neither a device nor --arch was asked for. */
+/* Returns true if the cpu device was chosen because there is no GPU, and --arch is not given. */
 bool cli_fell_back(const struct cli *cli);
 /* Returns true if variants are ranked by a rate, GFLOP/s or GB/s. */
 bool cli_ranks_by_rate(const cugen_kernel *kernel);

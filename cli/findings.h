@@ -48,7 +48,7 @@ struct findings {
    problem is the config's own, or on the cpu device the check problem, with the given settings.
    Measurements of a GPU are preferred to predictions, and predictions to the cpu device; of several
    sets the latest is taken. For a model without records, or without a GPU and without any records,
-   a few predictions are made. Otherwise fails if there are no records, and names those that
+   a few predictions are made. Otherwise fails if there is no such set, and names the sets that
    exist. */
 int findings_open(struct cli *cli, struct findings *out);
 void findings_close(struct findings *findings);

@@ -72,7 +72,7 @@ void cli_print_device(const struct cli *cli, FILE *out) {
   fprintf(out, "%s (%s)", device->name, *device->id ? device->id : "not here");
 }
 
-/* Descriptions by the words of api_kernel_measure, except for the usual way, "burst". */
+/* The ways of timing in words, except for the usual way, "burst". */
 static const char *const ways[][2] = {{"graph", "in a CUDA graph"},
                                       {"sustained", "under continuous load"},
                                       {"cold", "with cold caches"},

@@ -18,7 +18,7 @@ struct problem_set {
   size_t count;
   /* The problems are those of --from. */
   bool captured;
-  uint64_t taken; /* bit i: value i of --set was used by some problem; only the first 64 */
+  uint64_t taken; /* bit i: cli->settings[i] was used by some problem; only the first 64 */
 };
 
 /* Reads the problems of --problems, each with the values of --set for other parameters. Without

@@ -42,7 +42,7 @@ void progress_open(struct progress *progress, bool quiet);
 void progress_draw(struct progress *progress, const cugen_progress *state);
 /* Clears the line. A part of a board then counts as ended. */
 void progress_close(struct progress *progress);
-/* Clears the line for a remark, until progress_go_on. */
+/* Clears the line for a remark, and locks the board, if any, until progress_go_on. */
 void progress_pause(struct progress *progress);
 void progress_go_on(struct progress *progress);
 

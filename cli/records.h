@@ -13,8 +13,8 @@ struct ending {
   const cugen_record *example;
 };
 
-/* Prints a table of the `top` best right records. *right (may be NULL) becomes the number of all
-   right records. Prints nothing if no record is right. */
+/* Prints a table of the `top` best of the right records that have cli->outputs, if known. *right
+   (may be NULL) becomes the number of all these records. Prints nothing if there is none. */
 int records_print_best(struct cli *cli, size_t top, size_t *right);
 /* Prints the records with `non_dominated`, the fastest first; nothing if no energy is known. */
 int records_print_front(struct cli *cli);

@@ -11,7 +11,7 @@
    frees the result; NULL: out of memory. */
 char *settings_take(const char *text, const char *others, bool shared);
 
-/* The variants of a table, grouped by implementation. */
+/* The variants of a table. */
 struct settings {
   char **texts; /* texts of the rows */
   size_t count;

@@ -1,5 +1,5 @@
 /* Converts lines of wisdom to T4, and to a cache of Kernel Tuner; see t4.h. A file holds one space:
-   the records of one kernel, problem and device. */
+   the records of one kernel, problem, device and options. */
 #include "t4.h"
 
 #include <stdlib.h>

@@ -31,7 +31,7 @@ struct table_layout {
   char *header;
   int flags, rank;
   enum state state;
-  /* Widths: of the whole cell in one line; of its longest word; as printed. */
+  /* Widths: of the widest cell; of the longest word, or natural without TABLE_WRAP; as printed. */
   size_t natural, least, width;
   /* The cell of the row that is being printed: the text that remains, and its style. */
   const char *rest;

@@ -17,8 +17,8 @@ int terminal_message_width(void);
 /* Returns the columns, 40 to 120, of a picture of characters beside labels of `labels` columns.
    width: cli->width; 0 (no limit) counts as 80. */
 int terminal_picture_width(int width, int labels);
-/* Returns true if stdout is a terminal, TERM is set and not "dumb", and NO_COLOR is not set or
-   empty (no-color.org). */
+/* Returns true if stdout is a terminal, TERM is set and not "dumb", and NO_COLOR is unset or empty
+   (no-color.org). */
 bool terminal_has_colour(void);
 /* Returns the columns of UTF-8 text: East Asian characters take two, combining marks and colour
    escapes none. */

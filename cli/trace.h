@@ -13,7 +13,7 @@ struct trace_point {
   double spent; /* seconds of tuning until the record, without the pauses between runs */
   size_t run;   /* number of the run, from 0 on, in the order in which runs began */
   bool right;
-  const cugen_record *best; /* api_best_of up to and including this record; NULL: none was right */
+  const cugen_record *best; /* api_best_of the variants' latest records; NULL: none is right */
   bool changed;             /* `best` is another record than at the point before */
 };
 
