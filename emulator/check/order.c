@@ -117,12 +117,12 @@ static bool same_cause(const cugen_check_finding *a, const cugen_check_finding *
 static void order_add_place(const cugen_check_finding *f, const cugen_check_finding *first,
                             struct text *out) {
   enum { MOST = 8 };
+  if (first->places == MOST + 1) text_add(out, ", ...");
   if (first->places > MOST) return;
   text_addf(out, "%s%s:%d", out->length ? ", " : "", f->file, f->line);
   if (f->other_line &&
       (f->other_line != first->other_line || strcmp(f->other_file, first->other_file) != 0))
     text_addf(out, " with %s:%d", f->other_file, f->other_line);
-  if (first->places == MOST) text_add(out, ", ...");
 }
 
 size_t findings_join(cugen_check_finding *findings, size_t count, size_t words) {
