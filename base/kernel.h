@@ -68,7 +68,7 @@ extern const char *const address_kind_names[ADDRESS_KIND_COUNT];
    that the layout can reach, pads and ragged tiles included. */
 struct kernel_argument {
   const char *name;
-  const char *file; /* config file that declares the argument; NULL if unknown */
+  const char *file; /* config file that declares the argument; "" or NULL if unknown */
   int line;
   cugen_argument_kind kind;
   const struct dtype *dtype;
@@ -148,7 +148,8 @@ struct kernel_launch {
 
 /* The spec owns its strings (kernel_spec_free) unless a member says otherwise, but not its dtypes.
    A launch that lists no parameters gets, in order, all arguments for which kernel_argument_passed
-   is true. */
+   is true. A spec that wire_get_spec read has only the variant, arguments, launches, sequence and
+   parameters. */
 struct kernel_spec {
   char *variant; /* "tiled tile=16 pad=1" */
   char *source;
@@ -182,7 +183,7 @@ struct kernel_spec {
   size_t sequence_count;
   struct kernel_parameter *parameters; /* of the launches that list their parameters */
   size_t parameter_count;
-  struct layout_array *shared; /* the shared arrays (layout.h); NULL in a worker */
+  struct layout_array *shared; /* the shared arrays (layout.h) */
   size_t shared_count;
   double flops, bytes; /* declared work of the problem; 0 if not declared */
   char *order;         /* a hint for a wrong result: the kernel's parameter names suggest another

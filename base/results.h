@@ -291,8 +291,7 @@ typedef struct cugen_tune_result {
 typedef struct ceilings {
   const char *dtype;                /* the type in which the kernel computes: that of the config's
                                        products ("bf16", "tf32"), else that of its first output */
-  double flops, flops_peak;         /* FLOP/s of fused multiply-adds of this type, without tensor
-                                       cores */
+  double flops, flops_peak;         /* FLOP/s of fused multiply-adds, without tensor cores */
   double tensor_flops_peak;         /* dense FLOP/s of the tensor cores, if the config declares
                                        products; otherwise 0 */
   double bandwidth, bandwidth_peak; /* bytes/s of device memory, reads and writes together */
