@@ -47,7 +47,7 @@ static int refuse_best(struct cli *cli, const cugen_kernel *kernel, bool predict
 }
 
 /* Chooses the variant; on the cpu device the best of the check problem, if records have one. The
-   choice is valid until *check, which the caller closes, or the kernel is closed. */
+   caller closes *check, to which the choice's strings may belong. */
 static int gen_choose(struct cli *cli, bool best, cugen_kernel **check, cugen_choice *choice) {
   double distance = best ? -1 : 0;
   int status = CUGEN_OK;

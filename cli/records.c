@@ -168,7 +168,6 @@ static int records_choose(struct cli *cli, struct best *best, size_t end) {
   return CUGEN_OK;
 }
 
-/* Opens the table: rank, the needed columns, and last the variant. */
 static void open_table(struct cli *cli, struct best *best) {
   struct table_column shown[COLUMNS + 2] = {{"", TABLE_RIGHT, 0}};
   size_t count = 1;
