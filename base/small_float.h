@@ -45,7 +45,8 @@ static inline double small_float_load(struct small_float format, uint32_t bits) 
   return (double)value * factor;
 }
 
-/* Returns the bits of the nearest number, ties to even, as if the format had no largest number. */
+/* Returns the nearest number's bits without the sign, ties to even, as if the format had no largest
+   number. */
 static inline uint32_t small_float_size(struct small_float format, double value) {
   enum { FRACTION = 52, BIAS = 1023 };
   uint64_t bits;

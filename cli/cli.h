@@ -267,7 +267,7 @@ struct cli_word {
 };
 struct cli_word options_word(const char *text); /* text NULL: no operand */
 
-/* Sets cli from the words behind the command's name. */
+/* Sets cli from argv[1] on, the words behind the command's name. */
 int options_parse(struct cli *cli, int argc, char **argv);
 bool options_given(const struct cli *cli, enum cli_option option);
 /* Reads the option's value as a number of at least `least`. *out is left as it is if the option or
@@ -391,8 +391,8 @@ bool cli_is_check(const struct cli *cli);
 int cli_use_check_on_cpu(struct cli *cli);
 /* Returns the number of devices that --device lists; 1 unless --device has a list. */
 size_t cli_device_count(const struct cli *cli);
-/* Gets the kernel's stored records; or the predictions, for a model on which nothing was
-   measured. */
+/* Gets the kernel's stored records. If there are none, turns a model's kernel to predictions and
+   gets these. */
 int cli_stored(struct cli *cli, const cugen_stored_record **all, size_t *count);
 /* Prints "NVIDIA H200 (cuda:0)". */
 void cli_print_device(const struct cli *cli, FILE *out);
