@@ -224,7 +224,7 @@ void check_problem_value(struct build *build, const char *who, const struct conf
    an expression. */
 struct attribute {
   const char *name;
-  unsigned kinds; /* bits of the kinds of objects that may have the attribute */
+  unsigned kinds; /* bits of the kinds of arguments that may have it; 0 in shared arrays */
   void (*read)(struct build *build, void *object, const char *what);
   size_t offset;
   const char *const *words;

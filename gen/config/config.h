@@ -40,8 +40,8 @@ struct config_tunable { /* tunable "tile" { 16, 32 } */
   struct config_line line;
   const struct value *values;
   size_t value_count;
-  bool used; /* an expression or an argument mentions the tunable; even if none does, a template
-                may */
+  bool used; /* an expression or an argument mentions the tunable; not set in an implementation's
+                copies of shared tunables */
 };
 
 struct config_derived { /* derive "threads" "tile * tile" */
@@ -71,8 +71,8 @@ struct config_requirement { /* requires "device.compute_capability >= 80" */
   const char *text; /* for messages: the expression's text, or "library cublasLt" */
 };
 
-/* An attribute that is either one of its known words or an expression that gives one. Both members
-   are NULL if the attribute is absent. */
+/* An attribute or option: one of its known words, or an expression that gives the value. Both
+   members are NULL if the attribute or option is absent. */
 struct config_word {
   const char *word;
   const struct expr *expr;
@@ -248,7 +248,7 @@ struct config_launch {
   const struct expr *grid[3], *block[3]; /* NULL: 1 */
   const struct expr *shared;             /* bytes of dynamic shared memory; NULL: 0 */
   const char *shared_arrays; /* the arrays whose bytes `shared` gives: "shared arrays As, Bs"; NULL:
-                                the config gives `shared` */
+                                none */
   const struct expr *carveout;    /* NULL: -1, for which the driver decides */
   const struct expr *overlap;     /* NULL: false */
   const struct expr *cooperative; /* NULL: false */

@@ -19,8 +19,8 @@ void config_slots(const struct config *config, const struct problem *problem,
 int config_data_slot(const struct config *config);
 
 /* Describes everything but shape and type that the data depends on. arguments: as config_arguments
-   fills them, with data_hash set in those that the data reads. content: the hash of the data file;
-   empty if there is none. */
+   fills them, with data_hash set in those that the data reads. content: the hash of the data file
+   or generator; empty if there is none. */
 void config_data_describe(const struct config *config, const struct config_data *data,
                           const struct value *slots, const struct kernel_argument *arguments,
                           struct hash content, struct text *out);

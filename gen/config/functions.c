@@ -27,7 +27,7 @@ struct question {
   const struct config_argument *argument; /* NULL: the call is about the shared array */
   const struct config *config;
   struct access access;
-  const struct expr *bytes; /* bytes that each lane accesses; NULL: as for 0 in access_count */
+  const struct expr *bytes; /* bytes that each lane accesses; NULL: an element, 16 for ldmatrix */
 };
 
 /* ---- Evaluating ----------------------------------------------------------------------------- */

@@ -117,8 +117,7 @@ static const char *const free_flags[] = {"--device-int128",
                                          "--display-error-number",
                                          "--generate-line-info"};
 
-/* Flags that are refused, because cugen sets them itself or because cugen would get no kernel or no
-   figures with them. */
+/* Flags that are refused, with the reason for the message. */
 static const struct {
   const char *flags, *why;
 } set_flags[] = {

@@ -23,8 +23,7 @@ int problem_check(const struct config *config, const struct problem *base, struc
 int problem_bucket(const struct config *config, const struct problem *base, struct problem *out,
                    cugen_error *err);
 /* Finds the problem whose arguments are these arrays, arrays[i] for argument i, and appends its
-   text. fixed[i]: parameter i keeps its value of `base`. CUGEN_ERROR_USAGE: no problem fits. See
-   fit.c. */
+   text; fails if there is none. fixed[i]: parameter i keeps its value of `base`. See fit.c. */
 int problem_fit(const struct config *config, const struct problem *base, const bool *fixed,
                 const struct device_facts *facts, const cugen_array *arrays, size_t count,
                 struct text *out, cugen_error *err);
