@@ -345,8 +345,8 @@ static double own_time(const struct sizes *s, const struct variant *variant, siz
 }
 
 /* Adds a problem in which parameter `which` has its value of the user's problem, and each other
-   size is a tile, or that of SHAPE_SMALL if tiles would take too long. Adds no problem if the
-   problem with small sizes, too, takes too long or is not valid. */
+   size is a tile; or small (SHAPE_SMALL), if the problem with tiles takes too long or is not valid.
+   Adds no problem if small sizes do not help. */
 static void sizes_add_own(const struct sizes *s, const struct variant *variant,
                           const struct tiles *tiles, size_t which, struct size_list *list) {
   static const double most = 1e9;

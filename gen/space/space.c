@@ -42,7 +42,7 @@ static int space_walk(struct domain *domain, struct rows *rows, struct effort *e
   return status;
 }
 
-/* Sets *out to whether the filter names the implementation or some of its variants. */
+/* Sets *out to whether the filter has `implementation` or `variant` and admits a valid variant. */
 static int is_named(struct domain *domain, const cugen_filter *filter, struct effort *effort,
                     bool *out, cugen_error *err) {
   struct rows rows = {.limit = SPACE_MAX_ROWS};

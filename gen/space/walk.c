@@ -41,7 +41,7 @@ struct level {
   size_t first_rule, end_rule; /* the rules that are tried at this level */
   uint64_t *alive;             /* a bit for each value that is not removed yet; bits are cleared as
                                   the values are visited */
-  uint64_t below;              /* number of allowed combinations of the deeper tunables */
+  uint64_t below;              /* combinations of the deeper tunables that `fixed` allows */
   uint64_t base;               /* rank of the values chosen at the levels above */
   uint64_t stamp;              /* number of the choice of the present value, from the walk's
                                   clock */
