@@ -316,7 +316,7 @@ static void assemble_find_kernel(struct walk *walk) {
 
 /* ---- The walk ------------------------------------------------------------------------------- */
 
-/* Returns 1 + the number of commas in the parentheses that follow; 0 if no parenthesis follows. */
+/* Returns the number of arguments in the parentheses that follow, 1 for `()`; 0 if none follow. */
 static int count_indices(struct source_reader reader) {
   struct source_token token = source_next_solid(&reader);
   int depth = source_is_mark(token, '('), count = depth;

@@ -54,9 +54,9 @@ struct expander_shape expander_shape(const struct expander *expander);
    parameters, also ${params}, have more at the end that are not in spec->arguments: for each inout
    `const T *NAME_before`, its contents before the run; then `const long long *samples, long long
    sample_count`. Thread t < sample_count computes the element with the logical flat index
-   samples[t] (t itself if samples is null) and stores it at [t]. The launch is (ceil(samples /
-   256), 256). sample_count: 0 for all elements of the largest output. variant supplies the shared
-   tunables. */
+   samples[t] (t itself if samples is null) and stores it at [t]. The launch has a thread for each
+   sample, in blocks of 256. sample_count: 0 for all elements of the largest output. variant
+   supplies the shared tunables. */
 int expand_reference(struct expander *expander, const struct config *config,
                      const struct problem *problem, const struct device_facts *facts,
                      const struct variant *variant, int64_t sample_count, struct kernel_spec *out,

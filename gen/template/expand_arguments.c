@@ -37,8 +37,8 @@ static void arguments_make_plain(struct kernel_argument *argument) {
   int64_t stride = 1;
   for (int i = argument->rank - 1; i >= 0; i--) {
     argument->stride[i] = stride;
-    stride *= argument->shape[i]; /* cannot overflow, because config_arguments limits an extent at
-                                     least as large */
+    stride *= argument->shape[i]; /* cannot overflow: config_arguments has limited
+                                     argument->elements, which is no smaller */
   }
   argument->elements = stride;
 }

@@ -51,7 +51,7 @@ struct expansion {
   bool verifies;
   int generates;             /* the argument whose data the generator makes; -1: none */
   int64_t samples;           /* elements that a reference or verify kernel visits; 0: all */
-  struct proof proof, judge; /* hashes of the variant's reference and verify kernel */
+  struct proof proof, judge; /* of the variant's reference (or answers) and verify kernel */
   struct proof check_proof, check_judge; /* hashes of the reference and the verify kernel for the
                                             check problem */
   struct value *slots;

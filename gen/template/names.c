@@ -27,8 +27,9 @@
      made here.
    - Texts of composed names (A_stride0) lie in one text buffer. list[i].text is set when the buffer
      no longer moves.
-   - names_reads never leaves out a slot that the text depends on; it may give more. Two problems
-     that agree in the slots of names_reads and in the width of index_t have the same source. */
+   - names_reads leaves out nothing that the text depends on; it may give more. Two problems that
+     agree in its slots, in the values of its expressions and in the width of index_t have the same
+     source. */
 #include "names.h"
 
 #include <inttypes.h>

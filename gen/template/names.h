@@ -32,8 +32,8 @@ struct name {
   bool asked;            /* a //@ line or ${} has read the name's value */
   bool tested;           /* an #if mentions the name, which must therefore be a macro */
   bool doubted;          /* a directive asks whether the name is defined */
-  bool scoped;           /* the source also declares the name: a constant can be hidden by the
-                            declaration, a macro cannot */
+  bool scoped;           /* the source also declares the name; after assemble_settle: the name is
+                            a constant, which a declaration can hide, and no macro */
   bool valued;           /* the text uses the value, not only whether the name is defined */
   const char *declared;  /* place of the source's declaration; NULL: none, or only in a branch of
                             the preprocessor */
@@ -61,7 +61,7 @@ struct names_input {
                                               whatever the config says */
   bool wide_index;                         /* whether index_t has 64 bits */
   const struct config_implementation
-      *sharing;                      /* the implementation with shared arrays; NULL: none */
+      *sharing; /* the variant's implementation; NULL: a reference is expanded */
   const struct layout_array *shared; /* the evaluated shared arrays of `sharing` */
 };
 

@@ -51,7 +51,7 @@ struct reading {
   bool typed;                 /* a type was read, followed by nothing but qualifiers */
   bool declares;              /* the statement begins with a type and has no < yet, so names behind
                                  commas are declared, too */
-  bool begun;                 /* something other than a qualifier was read */
+  bool begun;                 /* something other than a prefix (is_prefix) was read */
   int parentheses;
   int angles; /* open angle brackets of `template <` */
 };
