@@ -9,7 +9,7 @@ struct bundle_call {
   } values[BUNDLE_ARGUMENTS];
   struct tensor_map *maps;                /* one for each argument; NULL: no argument needs one */
   void *parameters[BUNDLE_ARGUMENTS + 1]; /* of launches without lists of their own */
-  void **passed; /* the arguments of launches that have lists of their own, each ended by NULL */
+  void **passed; /* the lists of the launches that have lists of their own, each ended by NULL */
   void ***launch_parameters;
   struct {
     address device;

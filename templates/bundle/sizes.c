@@ -1,6 +1,6 @@
 /* ---- A variant's sizes for one problem ------------------------------------------------------- */
 
-/* the most launches of one bundle_launch; the most arguments that its launches list */
+/* the most launches of one bundle_launch; the most elements of a list in struct sizes */
 enum { MOST_LAUNCHES = 1 << 20, MOST_LISTED = 1 << 24 };
 enum { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MAPPED, MEMORY_MANAGED };
 enum { ROWS, COLUMNS };

@@ -83,8 +83,8 @@ MAYBE_UNUSED static long long least_of(const double *times, size_t count) {
 }
 
 /* A portfolio: a few variants, its members, and a rule that returns the index of the member to
-   use, or a negative number for none; all for problems of the class of `class`. A shipped
-   portfolio came with cugen and serves where nothing measured does; its rule returns `count` for
+   use, or any other number for none; all for problems of the class of `class`. A shipped
+   portfolio came with cugen and serves where nothing measured does; its rule names no member for
    problems beyond those that the portfolio was learnt from. */
 struct portfolio {
   size_t device;

@@ -6,9 +6,9 @@
    TVM-FFI's two functions are looked up in the process when they are needed. */
 struct dl_tensor {
   void *data;
-  int32_t device, ordinal; /* DLDeviceType */
+  int32_t device, ordinal; /* device: DLDeviceType */
   int32_t rank;
-  unsigned char code, bits; /* DLDataTypeCode */
+  unsigned char code, bits; /* code: DLDataTypeCode */
   unsigned short lanes;
   int64_t *shape, *stride; /* stride: in elements; NULL: by rows without gaps */
   uint64_t offset;         /* bytes */

@@ -28,7 +28,7 @@ template <int Width> struct pack_sums {
   }
 };
 
-// Returns, in lane 0, the result of the lowest `count` lanes, a power of two. The whole warp calls this function.
+// Returns, in the first of every `count` lanes (a power of two), their result. The whole warp calls this function.
 template <int count> __device__ __forceinline__ result merge_lanes(result value) {
 #pragma unroll
   for (int reach = count / 2; reach > 0; reach /= 2)
