@@ -90,7 +90,7 @@ struct config_data {
   size_t list_count;
   const char *file;      /* DATA_FILE, DATA_GENERATOR: searched like a template */
   const char *generator; /* name of the generator kernel in the file; NULL: the only kernel */
-  uint32_t reads;        /* bit i: the expression or generator may read argument i */
+  uint32_t reads;        /* bit i: the expression or generator may read elements of argument i */
 };
 
 /* A field of a struct that is passed by value: { "dt", dtype = "f32", value = "0.1" },
@@ -367,8 +367,8 @@ struct policy_bucket { /* M = { 64, 256, 1024 }: bounds for a size. */
 
 struct config_policy { /* policy "nearest" { distance = 1 } */
   enum policy_kind kind;
-  /* nearest: the largest distance, as problem_distance in api/selection.c computes it. portfolio:
-     the largest distance of a nearest problem that serves if the portfolio does not; 0: none. */
+  /* nearest: the largest |log2| of a ratio of sizes at which a tuned problem's best serves.
+     portfolio: likewise, where the portfolio does not serve; 0: no other problem's best does. */
   double distance;
   struct policy_bucket *buckets; /* buckets: in the order of the problem parameters */
   size_t bucket_count;

@@ -96,7 +96,6 @@ static bool data_find_buffer(void *context, const char *name, int *buffer, int *
   return true;
 }
 
-/* Reads the expression on top of the stack. */
 static void data_read_expression(struct reading *r, const char *what) {
   struct build *build = r->build;
   const struct expr_scope scope = {data_find_symbol, data_list_names, r};

@@ -171,7 +171,6 @@ static void check_flag(struct build *build, const char *flag) {
              build_join(build, free_flags, free_count));
 }
 
-/* Reads flags = { "--device-int128" }. */
 static const char *read_flags(struct build *build) {
   const lua_Integer length = list_length(build);
   const char *flags[MOST_ITEMS];

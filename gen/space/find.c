@@ -97,7 +97,6 @@ static int find_read_value(struct search *search, const struct setting *setting,
   return status;
 }
 
-/* Reads a setting such as "tile=16". */
 static int read_setting(struct search *search, const struct setting *setting) {
   const struct config_implementation *implementation = search->implementation;
   size_t tunable = 0, count = implementation->tunable_count;
