@@ -347,8 +347,8 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ end
 
 //@ if split_k > 1 then
-      // The blocks' sums meet in shared memory, and each block adds up and stores a part of the columns. The ring is free:
-      // its last tile has been multiplied.
+      // The blocks' sums meet in shared memory, and each block adds up and stores some pieces of 64 lines and store_n columns.
+      // The ring is free: its last tile has been multiplied.
       named_sync(5, consumers * 128);
       const unsigned own = shared_address(tile_a.at(0, 0, 0)) + (threadIdx.x - 128) * 16;
       constexpr int apart = consumers * 128 * 16;

@@ -89,10 +89,10 @@ _Noreturn void build_memory(struct build *build);
 /* Fails unless the status is CUGEN_OK: puts "path:line: what: " in front of build->error. */
 void build_check(struct build *build, int status, const char *what);
 
+typedef void build_reader(struct build *build, void *context);
 /* Calls read(build, context). If `read` fails, notes the error of the declaration, whose name may
    be NULL, so that reading goes on with the next declaration. Any error but CUGEN_ERROR_CONFIG ends
    the reading; so does a CUGEN_ERROR_CONFIG for which `failed` has no more room. */
-typedef void build_reader(struct build *build, void *context);
 void build_note(struct build *build, const char *name, build_reader *read, void *context);
 /* Calls read(build, NULL) and returns the status of the whole reading. The message of a
    CUGEN_ERROR_CONFIG has all errors that were noted. Frees what `build` holds outside of the
