@@ -86,10 +86,44 @@ static const char *kind_of(const struct draft *d, size_t i) {
   return "output";
 }
 
-/* A scalar integer of at least 4 bytes is taken for a size. */
+/* Returns whether the name is that of a size, as nx and row_count. */
+static bool names_size(const char *name) {
+  static const char *const parts[] = {"size",  "dim",    "num",   "count",
+                                      "width", "height", "depth", "len"};
+  const struct source_token word = {.at = name, .length = strlen(name)};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    if (has_part(word, parts[i])) return true;
+  return word.length == 2 && tolower(*name) == 'n' && strchr("xyz", tolower(name[1]));
+}
+
+/* Returns whether the parameter is a size: a scalar integer of at least 4 bytes with which the
+   kernel computes or bounds an index, or with the name of one. Without such ones, all integers are
+   taken for sizes. */
 static bool is_size(const struct draft *d, size_t i) {
-  const struct dtype *dtype = dtype_find(d->out->parameters[i].dtype);
-  return !d->out->parameters[i].pointer && dtype && !dtype->floating && dtype->bytes >= 4;
+  const api_draft_parameter *p = &d->out->parameters[i];
+  const struct dtype *dtype = dtype_find(p->dtype);
+  bool known = false;
+  for (int k = 0; k < d->in->parameter_count; k++) known |= d->in->sizes[k];
+  return !p->pointer && dtype && !dtype->floating && dtype->bytes >= 4 &&
+         (!known || d->in->sizes[i] || names_size(p->name));
+}
+
+/* Returns whether the type is a parameter of the template. */
+static bool is_open_type(const struct draft *d, const char *type) {
+  for (size_t i = 0; i < d->in->template_count; i++) {
+    const struct signature_template *t = &d->in->templates[i];
+    if (is_type(t) && strlen(type) == t->name.length &&
+        memcmp(type, t->name.at, t->name.length) == 0)
+      return true;
+  }
+  return false;
+}
+
+/* Returns the dtype of a type in the kernel's text, f32 for a parameter of the template; NULL:
+   cugen has no such type. */
+static const struct dtype *draft_type(const struct draft *d, const char *type, int *elements) {
+  const struct dtype *dtype = script_type(type, elements);
+  return dtype || !is_open_type(d, type) ? dtype : dtype_find("f32");
 }
 
 static void read_parameters(struct draft *d) {
@@ -98,7 +132,7 @@ static void read_parameters(struct draft *d) {
     const struct signature_parameter *p = &d->in->parameters[i];
     api_draft_parameter *out = &d->out->parameters[i];
     int elements;
-    const struct dtype *dtype = script_type(p->type, &elements);
+    const struct dtype *dtype = draft_type(d, p->type, &elements);
     draft_copy(out->name, sizeof out->name, p->name);
     if (!*out->name)
       snprintf(out->name, sizeof out->name, "argument%zu", i + 1);
@@ -110,6 +144,19 @@ static void read_parameters(struct draft *d) {
     out->pointer = p->pointer;
     if (is_size(d, i)) d->sizes[d->size_count++] = i;
   }
+}
+
+/* Ends the line of an argument by what is guessed of it, and by why the kernel's name cannot be
+   its name. */
+static void end_argument(struct draft *d, size_t i, const char *guessed) {
+  char name[64];
+  draft_copy(name, sizeof name, d->in->parameters[i].name);
+  const char *const refused = names_refused(name, true);
+  if (*guessed || refused) text_add(&d->text, "  -- ");
+  if (*guessed) text_addf(&d->text, "guess: %s%s", guessed, refused ? "; " : "");
+  if (refused) text_addf(&d->text, "not '%s': %s", name, refused);
+  text_add_char(&d->text, '\n');
+  d->out->guess_count += *guessed != '\0';
 }
 
 static const char *size_name(const struct draft *d, size_t i) {
@@ -130,21 +177,29 @@ static size_t draft_rank(const struct draft *d) {
   return d->in->grid_dimensions > 1 && d->in->block_dimensions > 1 ? 2 : 1;
 }
 
+/* Returns whether the grid is computed from sizes with which the kernel compares nothing. */
+static bool is_unguarded(const struct draft *d) {
+  return !d->in->guarded && d->size_count && d->in->grid_dimensions;
+}
+
 static void add_problems(struct draft *d) {
   /* sizes of problems with one, two, and three or more dimensions */
   static const int defaults[] = {1 << 20, 1024, 256};
-  static const int small[] = {1003, 97, 45};
+  static const int small[] = {1003, 97, 45}, whole[] = {4096, 128, 64};
   const size_t count = d->size_count ? d->size_count : 1, rank = draft_rank(d),
                most = count > rank ? count : rank, at = most > 3 ? 2 : most - 1;
+  const bool unguarded = is_unguarded(d);
   for (size_t i = 0; i < count; i++) {
     text_addf(&d->text, "  problem \"%s\" (%d),", size_name(d, i), defaults[at]);
     guess(d, "");
   }
   text_add(&d->text, "  check {");
   for (size_t i = 0; i < count; i++)
-    text_addf(&d->text, "%s %s = %d", i ? "," : "", size_name(d, i), small[at] + 2 * (int)i);
+    text_addf(&d->text, "%s %s = %d", i ? "," : "", size_name(d, i),
+              unguarded ? whole[at] + 64 * (int)i : small[at] + 2 * (int)i);
   text_add(&d->text, " },");
-  guess(d, "small and ragged, what must come out right first");
+  guess(d, unguarded ? "small, what must come out right first"
+                     : "small and ragged, what must come out right first");
 }
 
 /* Returns whether the kernel has the sizes and the three buffers of a product of matrices. */
@@ -156,40 +211,107 @@ static bool is_product(const struct draft *d) {
          find_size(d, "k") >= 0;
 }
 
-/* Adds the shape of a buffer: two of m, n and k for a product's A, B or C (buffer 0 to 2), else up
-   to three sizes. */
-static void add_shape(struct draft *d, size_t buffer) {
+static void add_bound(struct draft *d, const struct signature_bound *bound) {
+  const struct source_token *times = bound->times, divisor = bound->divisor;
+  text_addf(&d->text, "%.*s", (int)bound->size.length, bound->size.at);
+  for (size_t i = 0; i < 2 && times[i].length; i++)
+    text_addf(&d->text, " * %.*s", (int)times[i].length, times[i].at);
+  if (divisor.length) text_addf(&d->text, " // %.*s", (int)divisor.length, divisor.at);
+}
+
+static bool is_stride(const struct signature_index *index, struct source_token size) {
+  for (size_t i = 0; i < index->stride_count; i++)
+    if (same_word(index->strides[i], size)) return true;
+  return false;
+}
+
+/* Returns the name of the first size by which the kernel multiplies no index of these parameters;
+   NULL: none. */
+static const char *outer_size(const struct draft *d, const struct signature_index *indices,
+                              size_t count) {
+  for (size_t i = 0; i < d->size_count; i++) {
+    size_t k = 0;
+    while (k < count && !is_stride(&indices[k], d->in->parameters[d->sizes[i]].name)) k++;
+    if (k == count) return size_name(d, i);
+  }
+  return NULL;
+}
+
+static void add_grid_size(struct draft *d, int dimension);
+static void add_blocks(struct draft *d, int dimension);
+
+/* Adds the dimensions that the indices of a buffer tell: the sizes by which they are multiplied,
+   behind a bound of the variable that is multiplied. Returns false if they tell nothing. */
+static bool add_indexed(struct draft *d, const struct signature_index *index) {
+  const size_t strides = index->stride_count;
+  const struct signature_bound *outer = NULL;
+  const char *const other = outer_size(d, index, 1);
+  for (size_t i = 0; i < index->bound_count && !outer; i++)
+    if (!is_stride(index, index->bounds[i].size) && !(strides && index->bounds[i].times->length))
+      outer = &index->bounds[i];
+  const int axis = signature_axis(index->blocks);
+  if (!outer && !strides && axis >= 0) outer = &d->in->grid_bounds[axis];
+  if ((!outer || !outer->size.length) && (!strides || is_product(d))) return false;
+  text_add(&d->text, " \"");
+  if (outer)
+    add_bound(d, outer);
+  else if (axis == 1)
+    add_grid_size(d, axis);
+  else if (other)
+    text_add(&d->text, other);
+  else
+    text_addf(&d->text, "%.*s", (int)index->strides[0].length, index->strides[0].at);
+  for (size_t i = !outer && !other && strides > 1; i < strides; i++)
+    text_addf(&d->text, "\", \"%.*s", (int)index->strides[i].length, index->strides[i].at);
+  text_add_char(&d->text, '"');
+  return true;
+}
+
+/* Adds the shape of a buffer: what its indices tell, else two of m, n and k for a product's A, B or
+   C (buffer 0 to 2), else up to three sizes. */
+static void add_shape(struct draft *d, size_t i, size_t buffer) {
   static const char product[3][2] = {"mk", "kn", "mn"};
+  const struct signature_index *index = &d->in->indices[i];
   text_add(&d->text, "shape = {");
-  if (is_product(d)) {
-    for (int i = 0; i < 2; i++) {
-      const char letter[2] = {product[buffer][i], '\0'};
-      text_addf(&d->text, "%s \"%s\"", i ? "," : "", size_name(d, (size_t)find_size(d, letter)));
+  if (index->seen && index->plain && index->axis < 0) {
+    text_addf(&d->text, " %ld", index->largest + 1);
+  } else if (index->seen && index->plain) {
+    text_add(&d->text, " \"");
+    add_blocks(d, index->axis);
+    text_add_char(&d->text, '"');
+  } else if (add_indexed(d, index)) {
+    return;
+  } else if (is_product(d)) {
+    for (int k = 0; k < 2; k++) {
+      const char letter[2] = {product[buffer][k], '\0'};
+      text_addf(&d->text, "%s \"%s\"", k ? "," : "", size_name(d, (size_t)find_size(d, letter)));
     }
   } else {
     const size_t most = 3, count = !d->size_count ? 1 : d->size_count < most ? d->size_count : most;
     if (count < draft_rank(d)) text_addf(&d->text, " \"%s\",", size_name(d, 0));
-    for (size_t i = 0; i < count; i++)
-      text_addf(&d->text, "%s%s%s", i ? "\", \"" : " \"", size_name(d, i),
-                i + 1 == count ? "\"" : "");
+    for (size_t k = 0; k < count; k++)
+      text_addf(&d->text, "%s \"%s\"", k ? "," : "", size_name(d, k));
   }
 }
 
 static void add_buffer(struct draft *d, size_t i, size_t buffer) {
   const api_draft_parameter *p = &d->out->parameters[i];
   int elements;
-  const struct dtype *dtype = script_type(d->in->parameters[i].type, &elements);
+  const struct dtype *dtype = draft_type(d, d->in->parameters[i].type, &elements);
   const char *const name = dtype ? dtype->name : "f32";
-  const bool result = strcmp(p->kind, "input") != 0;
+  const bool rounded = strcmp(p->kind, "input") != 0 && dtype_find(name)->floating;
+  char guessed[128];
   text_addf(&d->text, "  %s \"%s\" { dtype = \"%s\", ", p->kind, p->name, name);
-  add_shape(d, buffer);
+  add_shape(d, i, buffer);
   text_addf(&d->text, elements > 1 ? ", %d }" : " }", elements);
-  if (result && dtype_find(name)->floating)
+  if (rounded)
     text_addf(&d->text, ", tolerance = \"16 * eps('%s')\", norm = \"16 * eps('%s')\"", name, name);
   text_add(&d->text, " },");
-  guess(d, dtype      ? strcmp(p->kind, "inout") == 0 ? "read and written; shape" : "shape"
-           : *p->type ? "type and shape; the kernel's type is not one of cugen's"
-                      : "type and shape");
+  snprintf(guessed, sizeof guessed, "%sshape%s%s%s",
+           !dtype || is_open_type(d, p->type) ? "type, " : "", rounded ? ", tolerance" : "",
+           strcmp(p->kind, "inout") == 0 ? "; read and written" : "",
+           !dtype && *p->type ? "; the kernel's type is not one of cugen's" : "");
+  end_argument(d, i, guessed);
 }
 
 static void add_scalar(struct draft *d, size_t i) {
@@ -203,9 +325,10 @@ static void add_scalar(struct draft *d, size_t i) {
   } else if (!is_size(d, i)) {
     text_addf(&d->text, "  scalar \"%s\" { dtype = \"%s\", value = \"%s\" },", p->name, dtype->name,
               dtype->floating ? "1.5" : "1");
-    guess(d, "value");
+    end_argument(d, i, is_open_type(d, p->type) ? "type and value" : "value");
   } else {
-    text_addf(&d->text, "  scalar \"%s\" { dtype = \"%s\" },\n", p->name, dtype->name);
+    text_addf(&d->text, "  scalar \"%s\" { dtype = \"%s\" },", p->name, dtype->name);
+    end_argument(d, i, "");
   }
 }
 
@@ -369,8 +492,11 @@ static const struct tunable_guess *extent_of(const struct draft *d, int dimensio
 }
 
 static void add_extent(struct draft *d, int dimension) {
+  const struct source_token number = d->in->block_extents[dimension];
   const struct tunable_guess *t = extent_of(d, dimension);
-  if (t)
+  if (number.kind == SOURCE_NUMBER)
+    text_addf(&d->text, "%.*s", (int)number.length, number.at);
+  else if (t)
     text_addf(&d->text, "%.*s", (int)t->name.length, t->name.at);
   else
     text_addf(&d->text, "%d", d->in->block_dimensions > 1 ? 16 : 256);
@@ -387,9 +513,14 @@ static void add_factors(struct draft *d) {
       }
 }
 
-static bool has_tunable(const struct draft *d, const struct source_token *factors) {
+/* Returns whether the factor is a number, a tunable or the threads of a block. */
+static bool is_known(const struct draft *d, struct source_token factor) {
+  return factor.kind == SOURCE_NUMBER || source_is(factor, "blockDim") || find_tunable(d, factor);
+}
+
+static bool has_known(const struct draft *d, const struct source_token *factors) {
   for (size_t i = 0; i < SIGNATURE_FACTORS; i++)
-    if (find_tunable(d, factors[i])) return true;
+    if (is_known(d, factors[i])) return true;
   return false;
 }
 
@@ -397,19 +528,24 @@ static bool has_tunable(const struct draft *d, const struct source_token *factor
    as they may be a size by which a row is multiplied. */
 static void add_step(struct draft *d, int dimension) {
   const struct source_token *factors = d->in->grid_steps[dimension];
-  const struct tunable_guess *factor = find_tunable(d, d->in->grid_factors[dimension]);
+  const struct source_token factor = d->in->grid_factors[dimension];
   const char *between = "";
-  if (!has_tunable(d, factors)) {
-    add_extent(d, dimension);
-    add_factors(d);
-    return;
-  }
+  bool tunable = false;
   for (size_t i = 0; i < SIGNATURE_FACTORS; i++) {
-    if (factors[i].kind != SOURCE_NUMBER && !find_tunable(d, factors[i])) continue;
-    text_addf(&d->text, "%s%.*s", between, (int)factors[i].length, factors[i].at);
+    if (!is_known(d, factors[i])) continue;
+    tunable |= find_tunable(d, factors[i]) != NULL;
+    text_add(&d->text, between);
+    if (source_is(factors[i], "blockDim"))
+      add_extent(d, dimension);
+    else
+      text_addf(&d->text, "%.*s", (int)factors[i].length, factors[i].at);
     between = " * ";
   }
-  if (factor) text_addf(&d->text, " * %.*s", (int)factor->name.length, factor->name.at);
+  if (!*between) add_extent(d, dimension);
+  if (is_known(d, factor))
+    text_addf(&d->text, " * %.*s", (int)factor.length, factor.at);
+  else if (!tunable)
+    add_factors(d);
 }
 
 /* Returns the size whose name has a word for the axis, or begins or ends with the axis' letter;
@@ -426,8 +562,8 @@ static const char *size_of_axis(const struct draft *d, int dimension) {
   return NULL;
 }
 
-/* Returns the size along which a dimension of the grid runs. Unless the sizes' names tell, x runs
-   along the last size, y along the size before. */
+/* Returns the size along which a dimension of the grid runs by the sizes' names. Unless they tell,
+   x runs along the last size, y along the size before. */
 static const char *grid_size(const struct draft *d, int dimension) {
   const size_t count = d->size_count ? d->size_count : 1, back = (size_t)dimension + 1;
   const char *of_axis = draft_rank(d) > 1 ? size_of_axis(d, dimension) : NULL;
@@ -436,30 +572,76 @@ static const char *grid_size(const struct draft *d, int dimension) {
   return of_axis ? of_axis : size_name(d, back < count ? count - back : 0);
 }
 
+/* Adds the size with which the kernel compares what it computes from blockIdx, else grid_size. */
+static void add_grid_size(struct draft *d, int dimension) {
+  if (d->in->grid_bounds[dimension].size.length)
+    add_bound(d, &d->in->grid_bounds[dimension]);
+  else
+    text_add(&d->text, grid_size(d, dimension));
+}
+
 /* Returns whether a block takes one row or one element along the dimension: the kernel uses
    blockIdx of the dimension alone or times a size. */
 static bool is_plain(const struct draft *d, int dimension) {
   const struct source_token *steps = d->in->grid_steps[dimension];
   char name[64];
   draft_copy(name, sizeof name, steps[0]);
-  return !d->in->grid_by_threads[dimension] && !has_tunable(d, steps) &&
+  return !d->in->grid_by_threads[dimension] && !has_known(d, steps) &&
          (!steps[0].length || find_size(d, name) >= 0);
+}
+
+/* Adds the number of blocks along a dimension. */
+static void add_blocks(struct draft *d, int dimension) {
+  const int threads = d->in->block_dimensions;
+  const bool plain = dimension >= (threads ? threads : 1) || is_plain(d, dimension);
+  const char *const rows = outer_size(d, d->in->indices, d->out->parameter_count);
+  if (d->in->grid_flat[dimension]) {
+    text_add_char(&d->text, '1');
+    return;
+  }
+  if (!plain) text_add(&d->text, "ceil_div(");
+  if (plain && dimension == 0 && rows && !d->in->grid_bounds[0].size.length)
+    text_add(&d->text, rows);
+  else
+    add_grid_size(d, dimension);
+  if (plain) return;
+  text_add(&d->text, ", ");
+  add_step(d, dimension);
+  text_add_char(&d->text, ')');
+}
+
+/* Without guards in the kernel, each size has to be a multiple of the step of its dimension of the
+   grid, or of the first one's. */
+static void add_conditions(struct draft *d) {
+  if (!is_unguarded(d)) return;
+  for (size_t i = 0; i < d->size_count; i++) {
+    int at = 0;
+    while (at < d->in->grid_dimensions && strcmp(grid_size(d, at), size_name(d, i)) != 0) at++;
+    if (at == d->in->grid_dimensions) at = 0;
+    if (at >= d->in->block_dimensions || is_plain(d, at)) continue;
+    struct text before = d->text;
+    d->text = (struct text){0};
+    add_step(d, at);
+    struct text step = d->text;
+    d->text = before;
+    text_addf(&d->text,
+              strchr(text_get(&step), '*') ? "    where \"%s %% (%s) == 0\","
+                                           : "    where \"%s %% %s == 0\",",
+              size_name(d, i), text_get(&step));
+    d->text.failed |= step.failed;
+    text_free(&step);
+    guess(d, "the kernel guards no edge");
+  }
 }
 
 static void add_launch(struct draft *d) {
   const int blocks = d->in->grid_dimensions, threads = d->in->block_dimensions;
   text_add(&d->text, "    grid { ");
-  for (int i = 0; i < (blocks ? blocks : 1); i++) {
-    text_add(&d->text, i ? ", " : "");
-    if (!blocks) {
-      text_add_char(&d->text, '1');
-    } else if (i >= (threads ? threads : 1) || is_plain(d, i)) {
-      text_addf(&d->text, "\"%s\"", i == 0 && d->size_count ? size_name(d, 0) : grid_size(d, i));
-    } else {
-      text_addf(&d->text, "\"ceil_div(%s, ", grid_size(d, i));
-      add_step(d, i);
-      text_add(&d->text, ")\"");
-    }
+  if (!blocks) text_add_char(&d->text, '1');
+  for (int i = 0; i < blocks; i++) {
+    text_add(&d->text, i ? ", \"" : "\"");
+    add_blocks(d, i);
+    text_add_char(&d->text, '"');
   }
   text_add(&d->text, " },");
   guess(d, "");
@@ -515,6 +697,7 @@ static void write_config(struct draft *d) {
     script_add_launch(d->script, &d->text, &d->out->guess_count);
   } else {
     add_tunables(d);
+    add_conditions(d);
     add_launch(d);
   }
   text_add(&d->text, "  },\n}\n");

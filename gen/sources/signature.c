@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "uses.h"
+
 enum { NESTED = 32 /* most open brackets */ };
 
 static bool signature_same(struct source_token a, struct source_token b) {
@@ -192,15 +194,21 @@ static bool looks_defined(struct source_token word) {
 }
 
 /* Returns whether the text seems to define or declare the word, because another word stands in
-   front, as in #define N or const int N. */
+   front, as in #define N or const int N, or because the word is assigned. */
 static bool is_declared(const char *text, struct source_token word) {
   struct source_reader reader = {text, text + strlen(text)};
   struct source_token before = {0};
   for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
-       before = token, token = source_next_solid(&reader))
-    if (signature_same(token, word) && before.kind == SOURCE_WORD && !source_is(before, "return") &&
-        !source_is(before, "if") && !source_is(before, "elif") && !source_is(before, "defined"))
+       before = token, token = source_next_solid(&reader)) {
+    struct source_reader ahead = reader;
+    if (!signature_same(token, word)) continue;
+    if (source_is_mark_of(source_next_solid(&ahead), "=") &&
+        !source_is_mark_of(source_next_solid(&ahead), "="))
       return true;
+    if (before.kind == SOURCE_WORD && !source_is(before, "return") && !source_is(before, "if") &&
+        !source_is(before, "elif") && !source_is(before, "defined"))
+      return true;
+  }
   return false;
 }
 
@@ -223,8 +231,8 @@ static void skip_other(struct source_reader *reader, const struct signature *out
 
 enum { WORDS_MOST = 256 };
 
-/* Adds the words that the text outside of other kernels uses like macros and does not define, as
-   macros of the value 0. */
+/* Reads the text outside of other kernels: adds the words that it uses like macros and does not
+   define, as macros of the value 0, and notes dynamic shared memory. */
 static void read_free_words(const char *text, struct signature *out) {
   struct source_reader reader = {text, text + strlen(text)};
   struct source_token before = {0};
@@ -233,6 +241,7 @@ static void read_free_words(const char *text, struct signature *out) {
        token.kind != SOURCE_END && looked < WORDS_MOST;
        before = token, token = source_next_solid(&reader)) {
     if (source_is(token, "__global__")) skip_other(&reader, out);
+    if (source_is(token, "__shared__") && source_is(before, "extern")) out->dynamic_shared = true;
     struct source_reader ahead = reader;
     if (token.kind != SOURCE_WORD || out->macro_count == SIGNATURE_MACROS ||
         source_is_mark_of(before, ".:") || source_is_mark_of(source_next_solid(&ahead), "(:") ||
@@ -289,36 +298,10 @@ static bool is_switch(const char *text, struct source_token word) {
   return used;
 }
 
-/* ---- Uses ----------------------------------------------------------------------------------- */
-
-/* Returns how a[...] is used by what stands behind the bracket and whether a & stands in front. */
-static enum signature_use use_of(struct source_reader behind, bool addressed) {
-  struct source_token first = source_next_solid(&behind);
-  while (source_is_mark_of(first, ".") && source_next_solid(&behind).kind == SOURCE_WORD)
-    first = source_next_solid(&behind); /* a[i].x */
-  const char *const next = first.at + first.length;
-  if (addressed) return SIGNATURE_CHANGED; /* atomicAdd(&a[i], ...) */
-  if (source_is_mark_of(first, "=")) return *next == '=' ? SIGNATURE_READ : SIGNATURE_WRITTEN;
-  if (source_is_mark_of(first, "+-*/%&|^") &&
-      (*next == '=' || (strchr("+-", *first.at) && *next == *first.at)))
-    return SIGNATURE_CHANGED;
-  return SIGNATURE_READ;
-}
-
-static void note_use(struct signature *out, struct source_token word, struct source_reader behind,
-                     bool addressed) {
-  if (!source_is_mark_of(source_next_solid(&behind), "[")) return;
-  skip_brackets(&behind, '[', ']');
-  const enum signature_use use = use_of(behind, addressed);
-  for (int i = 0; i < out->parameter_count && i < KERNEL_MAX_ARGUMENTS; i++) {
-    if (!signature_same(out->parameters[i].name, word)) continue;
-    const bool alike = out->uses[i] == SIGNATURE_UNUSED || out->uses[i] == use;
-    out->uses[i] = alike ? use : SIGNATURE_CHANGED;
-  }
-}
+/* ---- The launch ------------------------------------------------------------------------------ */
 
 /* number of last tokens of a body that are kept, the newest first */
-enum { WINDOW = 5 + 2 * SIGNATURE_FACTORS };
+enum { WINDOW = 5 + 4 * SIGNATURE_FACTORS };
 
 /* Returns 0 to 2 for the words x, y and z; -1: another token. */
 static int axis_of(struct source_token token) {
@@ -334,22 +317,28 @@ static int axis_at(const struct source_token *window, int at, const char *word) 
              : -1;
 }
 
-/* Stores the word in *place if *place is empty, unless the word is blockDim. */
-static void note_word(struct source_token *place, struct source_token word) {
-  if (!place->length && word.kind == SOURCE_WORD && !source_is(word, "blockDim")) *place = word;
-}
-
 static bool is_factor(struct source_token token) {
-  return token.kind == SOURCE_WORD
-             ? !source_is(token, "blockDim")
-             : token.kind == SOURCE_NUMBER && strspn(token.at, "0123456789") >= token.length;
+  return token.kind == SOURCE_WORD ||
+         (token.kind == SOURCE_NUMBER && strspn(token.at, "0123456789") >= token.length);
 }
 
-/* Stores the factors in *place if *place is empty, unless all are numbers. */
+/* Stores the factor in *place unless a word is there, or the factor is blockDim. */
+static void note_factor(struct source_token *place, struct source_token factor) {
+  if (place->kind != SOURCE_WORD && is_factor(factor) && !source_is(factor, "blockDim"))
+    *place = factor;
+}
+
+static bool has_words(const struct source_token *factors) {
+  for (size_t i = 0; i < SIGNATURE_FACTORS; i++)
+    if (factors[i].kind == SOURCE_WORD) return true;
+  return false;
+}
+
+/* Stores the factors in *place unless words are there, or blockDim is alone. */
 static void store_product(struct source_token *place, const struct source_token *factors) {
-  bool words = false;
-  for (size_t i = 0; i < SIGNATURE_FACTORS; i++) words |= factors[i].kind == SOURCE_WORD;
-  if (words && !place->length) memcpy(place, factors, SIGNATURE_FACTORS * sizeof *factors);
+  if (source_is(factors[0], "blockDim") && !factors[1].length) return;
+  if (!place->length || (has_words(factors) && !has_words(place)))
+    memcpy(place, factors, SIGNATURE_FACTORS * sizeof *factors);
 }
 
 /* Stores the product W * V or (W * V) whose first token is given and whose rest is the text. The
@@ -361,6 +350,7 @@ static void note_product(struct source_token *place, struct source_token first,
   if (brackets) token = source_next_solid(&text);
   for (size_t count = 0; count < SIGNATURE_FACTORS && is_factor(token);) {
     factors[count++] = token;
+    if (source_is(token, "blockDim")) source_next_solid(&text), source_next_solid(&text);
     token = source_next_solid(&text);
     if (!source_is_mark_of(token, "*")) break;
     token = source_next_solid(&text);
@@ -377,11 +367,13 @@ static void note_product_before(struct source_token *place, const struct source_
   struct source_token factors[SIGNATURE_FACTORS] = {{0}};
   const bool brackets = source_is_mark_of(window[at], ")");
   size_t count = 0;
-  for (at += brackets; count < SIGNATURE_FACTORS && is_factor(window[at]); at += 2) {
+  for (at += brackets; is_factor(window[at]); at += 2) {
+    if (count == SIGNATURE_FACTORS) return;
+    if (axis_at(window, (int)at, "blockDim") >= 0) at += 2;
     factors[count++] = window[at];
     if (!source_is_mark_of(window[at + 1], "*")) break;
   }
-  const bool whole = at + 1 < WINDOW && source_is_mark_of(window[at + 1], "(");
+  const bool whole = source_is_mark_of(window[at + 1], "(");
   if (whole || !brackets) store_product(place, factors);
 }
 
@@ -397,41 +389,139 @@ static void note_extents(const struct source_token *window, struct source_reader
   if (axis >= 0) note_product(out->grid_steps[axis], window[0], text);
   if (axis >= 0 && (window[0].kind != SOURCE_WORD || source_is(window[0], "blockDim")))
     out->grid_by_threads[axis] = true;
+  /* (blockIdx.x + 1) * W */
+  axis = source_is_mark_of(window[1], "*") && source_is_mark_of(window[2], ")") &&
+                 source_is_mark_of(window[4], "+-")
+             ? axis_at(window, 5, "blockIdx")
+             : -1;
+  if (axis >= 0) note_product(out->grid_steps[axis], window[0], text);
+  const int of_grid = axis_at(window, source_is(window[2], "gridDim") ? 4 : 0, "blockIdx"),
+            grid = axis_at(window, source_is(window[2], "gridDim") ? 0 : 4, "gridDim");
+  if (of_grid > 0 && grid >= 0 && source_is_mark_of(window[3], "*")) out->grid_flat[of_grid] = true;
   if (block >= 0 && source_is_mark_of(window[3], "*")) { /* W * V * blockIdx.x */
-    if (axis_of(window[4]) < 0) note_product_before(out->grid_steps[block], window, 4);
+    note_product_before(out->grid_steps[block], window, 4);
     out->grid_by_threads[block] |= axis_of(window[4]) >= 0 || window[4].kind != SOURCE_WORD;
   }
   /* blockIdx.x * W + threadIdx.x */
   if (thread >= 0 && source_is_mark_of(window[3], "+") && source_is_mark_of(window[5], "*") &&
       axis_at(window, 6, "blockIdx") == thread)
-    note_word(&out->block_extents[thread], window[4]);
-  /* (... + threadIdx.x) * V */
+    note_factor(&out->block_extents[thread], window[4]);
+  /* (... + threadIdx.x) * V; a number may also count the fields of a record in an index */
   axis = source_is_mark_of(window[1], "*") && source_is_mark_of(window[2], ")")
              ? axis_at(window, 3, "threadIdx")
              : -1;
-  if (axis >= 0 && out->grid_steps[axis]->length) note_word(&out->grid_factors[axis], window[0]);
+  struct source_reader ahead = text;
+  if (axis >= 0 && (out->grid_steps[axis]->length || out->grid_by_threads[axis]) &&
+      (window[0].kind == SOURCE_WORD || source_is_mark_of(source_next_solid(&ahead), ";,")))
+    note_factor(&out->grid_factors[axis], window[0]);
   /* for (i = threadIdx.x; ...; i += W) */
   axis = source_is_mark_of(window[0], ";") ? axis_at(window, 1, "threadIdx") : -1;
   if (axis >= 0) *loop = axis;
   if (*loop >= 0 && source_is_mark_of(window[1], "=") && source_is_mark_of(window[2], "+"))
-    note_word(&out->block_extents[*loop], window[0]);
+    note_factor(&out->block_extents[*loop], window[0]);
   if (source_is_mark_of(window[0], "{)")) *loop = -1;
+}
+
+enum { ALIASES = 16, STEPS = 16 };
+
+/* What the body has said so far. */
+struct body_names {
+  /* local variables whose value is blockIdx or threadIdx of an axis, as in int tx = threadIdx.x */
+  struct alias {
+    struct source_token name, word, point, axis;
+  } aliases[ALIASES];
+  /* variables that begin at 0, and the W of i += W; length 0: not read so far */
+  struct {
+    struct source_token name, step;
+  } steps[STEPS];
+  size_t alias_count, step_count;
+};
+
+/* Notes the alias that the newest tokens define; the variable of a loop from threadIdx.x is none. */
+static void note_alias(struct body_names *names, const struct source_token *window) {
+  int at = 6;
+  if (!source_is_mark_of(window[0], ";,") || !source_is_mark_of(window[4], "=") ||
+      window[5].kind != SOURCE_WORD || names->alias_count == ALIASES ||
+      (axis_at(window, 1, "threadIdx") < 0 && axis_at(window, 1, "blockIdx") < 0))
+    return;
+  while (at < WINDOW - 1 && window[at].kind == SOURCE_WORD) at++;
+  if (!source_is_mark_of(window[at], "("))
+    names->aliases[names->alias_count++] =
+        (struct alias){window[5], window[3], window[2], window[1]};
+}
+
+/* Notes i = 0 and i += W, and that a block has W threads where threadIdx.y + i follows. */
+static void note_step(struct body_names *names, const struct source_token *window,
+                      struct signature *out) {
+  const int axis = source_is_mark_of(window[1], "+") ? axis_at(window, 2, "threadIdx") : -1;
+  const bool begins = source_is_mark_of(window[1], "=") && window[2].kind == SOURCE_WORD &&
+                      window[0].length == 1 && *window[0].at == '0';
+  size_t i = 0;
+  const struct source_token name = begins ? window[2] : axis >= 0 ? window[0] : window[3];
+  while (i < names->step_count && !signature_same(names->steps[i].name, name)) i++;
+  if (begins && i == names->step_count && i < STEPS) names->steps[names->step_count++].name = name;
+  if (begins || i == names->step_count) return;
+  struct source_token *const step = &names->steps[i].step;
+  if (axis < 0 && source_is_mark_of(window[1], "=") && source_is_mark_of(window[2], "+"))
+    note_factor(step, window[0]);
+  else if (axis >= 0 && step->length)
+    out->block_extents[axis] = *step;
 }
 
 static void read_body(struct source_reader text, struct signature *out) {
   struct source_token window[WINDOW] = {{0}};
+  struct body_names names = {.alias_count = 0};
   int depth = 0, loop = -1;
   for (struct source_token token = source_next_solid(&text); token.kind != SOURCE_END;
        token = source_next_solid(&text)) {
-    memmove(window + 1, window, sizeof window - sizeof *window);
-    window[0] = token;
+    struct source_token tokens[] = {{0}, {0}, token}; /* or the three that an alias stands for */
+    size_t first = 2;
     depth += source_is_mark_of(token, "{") - source_is_mark_of(token, "}");
     if (depth == 0 && source_is_mark_of(token, "};")) return;
-    note_extents(window, text, &loop, out);
-    if (token.kind != SOURCE_WORD) continue;
-    if (source_is(token, "__shared__") && source_is(window[1], "extern"))
-      out->dynamic_shared = true;
-    note_use(out, token, text, source_is_mark_of(window[1], "&"));
+    for (size_t i = 0; i < names.alias_count && !source_is_mark_of(window[0], "."); i++) {
+      const struct alias *a = &names.aliases[i];
+      if (!signature_same(a->name, token)) continue;
+      tokens[0] = a->word, tokens[1] = a->point, tokens[2] = a->axis;
+      first = 0;
+    }
+    for (size_t i = first; i < 3; i++) {
+      memmove(window + 1, window, sizeof window - sizeof *window);
+      window[0] = tokens[i];
+      note_extents(window, text, &loop, out);
+    }
+    note_alias(&names, window);
+    note_step(&names, window, out);
+  }
+}
+
+/* Returns the number of a constant, as in #define W 32 or const int W = 32; else the word. */
+static struct source_token number_of(const char *text, struct source_token word) {
+  struct source_reader reader = {text, text + strlen(text)};
+  struct source_token before = {0}, token = source_next_solid(&reader);
+  for (; token.kind != SOURCE_END; before = token, token = source_next_solid(&reader)) {
+    if (!signature_same(token, word) || before.kind != SOURCE_WORD) continue;
+    struct source_reader ahead = reader;
+    struct source_token number = source_next_in_line(&ahead);
+    while (source_is_mark_of(number, "=(")) number = source_next_in_line(&ahead);
+    const struct source_token behind = source_next_in_line(&ahead);
+    if (number.kind == SOURCE_NUMBER && is_factor(number) &&
+        (behind.kind != SOURCE_MARK || source_is_mark_of(behind, ");,#")))
+      return number;
+  }
+  return word;
+}
+
+/* Puts numbers in place of the names of constants. */
+static void read_constants(const char *text, struct signature *out) {
+  for (int axis = 0; axis < 3; axis++) {
+    struct source_token *const extent = &out->block_extents[axis], *const factor =
+                                                                       &out->grid_factors[axis];
+    if (!is_noted(out, *extent)) *extent = number_of(text, *extent);
+    if (!is_noted(out, *factor)) *factor = number_of(text, *factor);
+    for (int i = 0; i < SIGNATURE_FACTORS; i++) {
+      struct source_token *const step = &out->grid_steps[axis][i];
+      if (!is_noted(out, *step)) *step = number_of(text, *step);
+    }
   }
 }
 
@@ -449,9 +539,11 @@ void signature_read(const char *text, struct source_token kernel, struct signatu
     out->parameter_count = signature_read_list(reader, out->parameters);
     skip_brackets(&reader, '(', ')');
     read_body(reader, out);
+    uses_read(reader, out);
     read_free_words(text, out);
     for (size_t i = 0; i < out->macro_count; i++)
       out->macros[i].condition = is_switch(text, out->macros[i].name);
+    read_constants(text, out);
     return;
   }
 }

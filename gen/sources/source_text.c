@@ -183,8 +183,8 @@ struct source_token source_next_in_line(struct source_reader *reader) {
 }
 
 bool source_is(struct source_token token, const char *word) {
-  return strncmp(token.at, word, token.length) == 0 && word[token.length] == '\0' &&
-         token.length > 0;
+  return token.length > 0 && strncmp(token.at, word, token.length) == 0 &&
+         word[token.length] == '\0';
 }
 
 bool source_is_one_of(struct source_token token, const char *const *words, size_t count) {
