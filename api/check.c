@@ -61,8 +61,10 @@ static int check_explain_nothing(const cugen_check *out, int refusal, cugen_erro
   for (size_t i = out->skip_count; refusal && i-- > 0;)
     if (out->skips[i].refused) first = i;
   const cugen_check_skip *skip = &out->skips[first];
+  int length;
+  const char *why = error_essence(skip->why, &length);
   return error_set(err, refusal ? refusal : CUGEN_ERROR_EMPTY, "nothing was checked: %s: %.*s",
-                   skip->what, (int)strcspn(skip->why, "\n"), skip->why);
+                   skip->what, length, why);
 }
 
 /* Returns the status for the findings or, without any, for variants that could not be checked. */

@@ -306,8 +306,9 @@ static int select_default(struct lookup *l, struct failures *failures, struct se
   }
   out->index = 0;
   if (status || !first) return status;
-  text_addf(&out->failed, "%s: %.*s", outcome_text((int)first->outcome),
-            (int)strcspn(first->reason, "\n"), first->reason);
+  int length;
+  const char *reason = error_essence(first->reason, &length);
+  text_addf(&out->failed, "%s: %.*s", outcome_text((int)first->outcome), length, reason);
   return out->failed.failed ? error_memory(err) : CUGEN_OK;
 }
 

@@ -112,18 +112,13 @@ static int name_problem(const struct proof *p, const struct problem *problem,
 
 /* ---- The verdict ---------------------------------------------------------------------------- */
 
-/* Notes the first line of the reason that is not a heading ("In function 'k':"), in a form that
-   fits into a table. */
+/* Notes the line of the reason that says what is wrong, in a form that fits into a table. */
 static void note_unverified(struct cache_record *record, const char *what, const char *reason) {
-  const char *line = reason;
-  size_t length = strcspn(line, "\n");
-  while (length && line[length - 1] == ':' && line[length]) {
-    line += length + 1;
-    length = strcspn(line, "\n");
-  }
+  int length;
+  const char *line = error_essence(reason, &length);
   struct text text = {0};
   text_addf(&text, "on the cpu device: %s%s", what, *what ? ": " : "");
-  for (size_t i = 0; i < length; i++)
+  for (int i = 0; i < length; i++)
     text_add_char(&text,
                   (unsigned char)line[i] < ' ' || (unsigned char)line[i] > '~' ? '?' : line[i]);
   record->verdict = CACHE_NOT_VERIFIABLE;
@@ -315,11 +310,13 @@ static int verify_give_up(struct proof *p, int status, cugen_error *err) {
   else if (verify_time_left(p) <= 0)
     text_addf(why, "that took longer than %g s", p->limit);
   else {
-    /* The first line without a full stop; behind a heading ("refused the source:") the next, too. */
-    char *end = err->message + strcspn(err->message, "\n");
-    while (end > err->message && end[-1] == ':' && *end) *end = ' ', end += strcspn(end, "\n");
-    if (end > err->message && end[-1] == '.') end--;
-    text_add_n(why, err->message, (size_t)(end - err->message));
+    /* the heading, if there is one, and what is wrong, without a full stop */
+    int length;
+    const char *line = error_essence(err->message, &length);
+    if (line != err->message)
+      text_addf(why, "%.*s ", (int)strcspn(err->message, "\n"), err->message);
+    if (length && line[length - 1] == '.') length--;
+    text_add_n(why, line, (size_t)length);
   }
   return why->failed ? error_memory(err) : CUGEN_OK;
 }

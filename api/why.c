@@ -206,13 +206,13 @@ static const char *say_judgement(struct why *why, const struct why_rows *match,
   case JUDGED_CURRENT: break;
   }
   if (record->outcome == CUGEN_OUTCOME_OK) return "everything that decides is the same";
-  const char *reason = record->reason ? record->reason : "";
+  int length;
+  const char *reason = error_essence(record->reason ? record->reason : "", &length);
   if (record->outcome == CUGEN_OUTCOME_UNPREDICTED)
     return why_keepf(why, "the model has no prediction of it, and it is not tried again: %.*s",
-                     (int)strcspn(reason, "\n"), reason);
+                     length, reason);
   return why_keepf(why, "it is remembered that it failed, and it is not tried again: %s%s%.*s",
-                   outcome_text((int)record->outcome), *reason ? ": " : "",
-                   (int)strcspn(reason, "\n"), reason);
+                   outcome_text((int)record->outcome), length ? ": " : "", length, reason);
 }
 
 /* Compares a record of the set that `space` names with the request, field by field, and appends the

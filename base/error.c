@@ -97,6 +97,24 @@ int error_set_at(cugen_error *err, int status, const char *file, int line, const
   return status;
 }
 
+static bool is_heading(const char *line, size_t length) {
+  return length && line[length - 1] == ':' && line[length];
+}
+
+const char *error_essence(const char *message, int *length) {
+  size_t size = strcspn(message, "\n");
+  const char *found = message;
+  if (is_heading(message, size)) {
+    const char *error = strstr(message + size, "rror:");
+    while (error && error[-1] != '\n') error--;
+    if (error) found = error;
+    while (!error && is_heading(found, strcspn(found, "\n"))) found += strcspn(found, "\n") + 1;
+    size = strcspn(found, "\n");
+  }
+  *length = (int)size;
+  return found;
+}
+
 int error_copy(cugen_error *err, const cugen_error *from) {
   if (err) *err = *from;
   return from->status;

@@ -41,6 +41,11 @@ int error_prefix_at(cugen_error *err, const char *file, int line, const char *fo
 /* Returns the message without the error's own place, "file:line: ", in front. */
 const char *error_without_place(const cugen_error *err);
 
+/* Returns the line of a message that says what is wrong, and its length: the first line, unless
+   that is a heading that ends with a colon, as "NVRTC refused the source:". Behind a heading it is
+   the first line with an error, else the first that is no heading. */
+const char *error_essence(const char *message, int *length);
+
 /* Appends to the message. Returns like error_prefix. */
 int error_append(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 

@@ -376,31 +376,18 @@ char *records_baseline(const struct cli *cli, const cugen_baseline_result *b) {
 
 /* ---- Failures ------------------------------------------------------------------------------- */
 
-/* Prints an error line. If the line ends in a colon, because a list of candidates follows, also
-   prints the operand types of the user's line. */
-static void records_print_error(const char *line) {
+/* Prints the line of a reason that says what is wrong. If the line ends in a colon, because a list
+   of candidates follows, also prints the operand types of the user's line. */
+static void print_reason(const char *reason) {
   static const char mark[] = "operand types are: ";
-  const int length = (int)strcspn(line, "\n");
-  const char *types = line[length - 1] == ':' ? strstr(line, mark) : NULL,
+  int length;
+  const char *line = error_essence(reason, &length);
+  const char *types = length && line[length - 1] == ':' ? strstr(line, mark) : NULL,
              *next = strstr(line + length, "error: ");
   if (types && next && next < types) types = NULL; /* the list belongs to another error */
   if (types) types += sizeof mark - 1;
   printf("    %.*s%s%.*s\n", length, line, types ? " " : "", types ? (int)strcspn(types, "\n") : 0,
          types ? types : "");
-}
-
-/* Prints one line of a reason: the first error of a compiler's log, or else the first line that
-   does not end with a colon. */
-static void print_reason(const char *reason) {
-  const char *line = strstr(reason, "error: "), *end;
-  while (line && line > reason && line[-1] != '\n') line--;
-  if (line) {
-    records_print_error(line);
-    return;
-  }
-  line = reason;
-  while (end = line + strcspn(line, "\n"), end > line && end[-1] == ':' && *end) line = end + 1;
-  printf("    %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
 const char *records_check_help(const struct cli *cli, const cugen_record *record,

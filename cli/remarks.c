@@ -39,11 +39,10 @@ void cli_remark_refused(struct cli *cli, const char *variant) {
   cugen_error why;
   if (cli->values[OPTION_QUIET]) return;
   if (api_kernel_accepts(cli->kernel, variant, &why) != CUGEN_ERROR_COMPILE) return;
-  /* The first diagnostic suffices behind "NVRTC refused the source:" */
-  char *first = strchr(why.message, '\n');
-  if (first) first[1 + strcspn(first + 1, "\n")] = '\0';
-  cli_remark(cli, "'%s' runs on the cpu device, and does not compile for a GPU: %s", variant,
-             why.message);
+  int length;
+  const char *line = error_essence(why.message, &length);
+  cli_remark(cli, "'%s' runs on the cpu device, and does not compile for a GPU: %.*s", variant,
+             length, line);
 }
 
 void cli_remark_all_refused(struct cli *cli) {

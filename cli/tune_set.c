@@ -13,11 +13,11 @@
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-/* Remarks that a captured problem is left out because the config does not serve it. Prints only the
-   message's first line. */
+/* Remarks that a captured problem is left out because the config does not serve it. */
 static int leave_out(const struct cli *cli, const struct problem_settings *problem) {
-  const int first_line = (int)strcspn(cli->error.message, "\n");
-  cli_remark(cli, "%sleft out: %.*s", problem->where, first_line, cli->error.message);
+  int length;
+  const char *line = error_essence(cli->error.message, &length);
+  cli_remark(cli, "%sleft out: %.*s", problem->where, length, line);
   return CUGEN_OK;
 }
 

@@ -77,8 +77,9 @@ static int check_built(struct exporter *x, const struct export_device *device, s
   *built = !status;
   if (status != CUGEN_ERROR_COMPILE) return status ? error_copy(err, &why) : CUGEN_OK;
   text_cut(x->notes, noted);
-  text_addf(x->notes, "%s is left out: %.*s\n", device->text, (int)strcspn(why.message, "\n"),
-            why.message);
+  int length;
+  const char *line = error_essence(why.message, &length);
+  text_addf(x->notes, "%s is left out: %.*s\n", device->text, length, line);
   error_prefix(&why, "%s", device->text);
   x->unbuilt = why;
   return CUGEN_OK;

@@ -56,6 +56,29 @@ TEST(error_places_are_the_innermost) {
   error_place(NULL, "a.lua", 7);
 }
 
+/* A heading never stands for what it announces. */
+TEST(the_essence_of_a_message) {
+  static const struct {
+    const char *message, *essence;
+  } cases[] = {
+      {"a.lua:3: no such size", "a.lua:3: no such size"},
+      {"two things:", "two things:"},
+      {"no room\nerror: of no matter", "no room"},
+      {"NVRTC refused the source:\nk.cu:3: error: x", "k.cu:3: error: x"},
+      {"refused:\nk.cu: In function 'k':\nk.cu:9:   required from here\nk.cu:3: error: y\n",
+       "k.cu:3: error: y"},
+      {"refused:\nin 'k':\nsyntax\nmore", "syntax"},
+      {"refused:\n", ""},
+      {"", ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    int length;
+    const char *line = error_essence(cases[i].message, &length);
+    assert_int_equal(length, strlen(cases[i].essence));
+    assert_memory_equal(line, cases[i].essence, (size_t)length);
+  }
+}
+
 /* A name that was cut would be the name of another file. */
 TEST(error_places_are_whole) {
   cugen_error err = {0};

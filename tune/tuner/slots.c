@@ -106,10 +106,12 @@ int slots_lose(struct slots *s, struct slot *slot, const cugen_error *why, cugen
   slot->doubted = false;
   s->lost++;
   s->run->result->devices = s->count - s->lost;
+  int length;
+  const char *line = error_essence(why->message, &length);
   if (target->lost)
     text_addf(target->lost, "%s: %.*s\n",
-              target->device_count ? target->devices[slot - s->all] : target->device->id,
-              (int)strcspn(why->message, "\n"), why->message);
+              target->device_count ? target->devices[slot - s->all] : target->device->id, length,
+              line);
   while (s->all[*worker].lost) *worker = (*worker + 1) % s->count;
   if (s->count - s->lost == 1) s->all[*worker].doubted = false;
   while (slot->failed_count && !status)
