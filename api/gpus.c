@@ -58,8 +58,9 @@ int api_describe_device(cugen *lib, const struct device_ops *ops, int ordinal,
   const bool known = ordinal >= 0 && ordinal < listed(lib, ops);
   int status = known ? CUGEN_OK : ops->describe(lib->toolkit, ordinal, out, err);
   if (known) *out = lib->gpus[ordinal];
-  const bool uses = !status && ops == &cuda_device_ops && !lib->no_library;
-  for (int i = 0; i < LIBRARY_COUNT && uses; i++)
+  if (status || ops != &cuda_device_ops) return status;
+  out->facts.lack = lib->no_library ? LIBRARY_LEFT_OUT : LIBRARY_NOT_INSTALLED;
+  for (int i = 0; i < LIBRARY_COUNT && !lib->no_library; i++)
     out->facts.libraries[i] = lib->toolkit->kernels[i].build;
   return status;
 }

@@ -40,6 +40,9 @@ enum library_id {
       LIBRARY_COUNT
 };
 
+/* Why a library cannot be used; the cpu device and described GPUs have the first value. */
+enum library_lack { LIBRARY_LACKS_GPU, LIBRARY_LEFT_OUT, LIBRARY_NOT_INSTALLED };
+
 struct device_facts {
 #define X(name, what) int64_t name;
   DEVICE_FACTS(X)
@@ -48,6 +51,7 @@ struct device_facts {
      library cannot be opened for this GPU, or is not to be used. Expressions do not see these
      numbers. */
   uint64_t libraries[LIBRARY_COUNT];
+  enum library_lack lack; /* of each library with the number 0 */
 };
 
 enum device_fact {

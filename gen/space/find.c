@@ -244,9 +244,9 @@ static void print_total(const struct search *search, size_t listed, struct text 
   free(slots);
 }
 
-static int explain_unmet(const struct search *search, const struct config_requirement *unmet) {
+static int explain_unmet(const struct search *search) {
   struct text why = {0};
-  space_unmet_print(unmet, &why);
+  space_unmet_print(&search->space->implementations[search->index], &why);
   int status =
       error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\": %s", search->text, text_get(&why));
   text_free(&why);
@@ -280,9 +280,8 @@ static int explain_missing(struct search *search, uint64_t *removed) {
 static int find_left_out(struct search *search, uint64_t *index) {
   const struct space *space = search->space;
   const struct domain *domain = &space->domains[search->index];
-  const struct config_requirement *unmet = space->implementations[search->index].unmet;
   struct rows rows = {.limit = SPACE_MAX_ROWS};
-  if (unmet) return explain_unmet(search, unmet);
+  if (space->implementations[search->index].unmet) return explain_unmet(search);
   int status = domain_without_heuristics(domain, &search->rest, search->err);
   uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
   if (!status && !removed) status = error_memory(search->err);

@@ -68,6 +68,7 @@ static int open_implementation(struct space *space, size_t index, const struct v
   if (implementation->library && !facts->libraries[implementation->library->id]) {
     bool named;
     out->unmet = &implementation->library->requirement;
+    out->lack = facts->lack;
     status = is_named(domain, filter, &space->effort, &named, err);
     out->unlisted = !named;
     return status;
@@ -298,22 +299,25 @@ static uint64_t removed_alike(const struct space_implementation *one, size_t rul
   return removed;
 }
 
-void space_unmet_print(const struct config_requirement *unmet, struct text *out) {
+void space_unmet_print(const struct space_implementation *one, struct text *out) {
+  static const char *const lacks[] = {
+      [LIBRARY_LACKS_GPU] = "runs on a GPU of this machine only",
+      [LIBRARY_LEFT_OUT] = "is left out by cugen_options.no_library",
+      [LIBRARY_NOT_INSTALLED] = "is not installed here",
+  };
+  const struct config_requirement *unmet = one->unmet;
   text_addf(out, "%s:%d: ", unmet->line.path, unmet->line.number);
   if (unmet->expr)
     text_addf(out, "requires \"%s\", which this device or problem does not meet", unmet->text);
   else
-    text_addf(out,
-              "the %s is not installed here, is for present GPUs only, or is left out by "
-              "cugen_options.no_library",
-              unmet->text);
+    text_addf(out, "the %s %s", unmet->text, lacks[one->lack]);
 }
 
 static void explain_implementation(const struct space_implementation *one, struct text *out) {
   const struct config_implementation *implementation = one->implementation;
   if (one->unmet) {
     text_addf(out, "\n  %s: ", implementation->name);
-    space_unmet_print(one->unmet, out);
+    space_unmet_print(one, out);
     return;
   }
   text_addf(out, "\n  %s: of ", implementation->name);

@@ -24,6 +24,7 @@ struct space_implementation {
   const struct config_implementation *implementation;
   const struct config_requirement *unmet; /* a requirement that is not met, or the library that
                                              cannot be used; valid is then 0; NULL: none */
+  enum library_lack lack;                 /* if `unmet` is a library */
   bool unlisted; /* the implementation is the kernel of a library that cannot be used, and the
                     filter does not name it, so that lists leave it out */
   uint64_t cartesian;
@@ -57,7 +58,7 @@ void space_close(struct space *space);
 
 /* Appends why an implementation has no variants: its "c.lua:12: requires ..." is not met, or its
    library is missing or left out. */
-void space_unmet_print(const struct config_requirement *unmet, struct text *out);
+void space_unmet_print(const struct space_implementation *one, struct text *out);
 
 uint64_t space_valid(const struct space *space);
 uint64_t space_cartesian(const struct space *space);
