@@ -6,8 +6,8 @@
 
 #include "base/results.h"
 
-/* The configs that ship with cugen, such as "matmul.lua". Returns how many exist; fills at most
-   count. The strings live as long as the program. */
+/* The configs that ship with cugen, such as "matmul.lua". Returns how many exist; 0: out of
+   memory. Fills at most count. The strings live as long as the program. */
 size_t api_configs(cugen *lib, const char **out, size_t count);
 
 /* The lines of cugen_where, in their order. */
@@ -49,7 +49,7 @@ int api_device_group(cugen *lib, const char *list, size_t index, const char **ou
    name; a name such as "model:K40" is for options.device. Returns how many exist; fills at most
    count. The strings live until the library is closed. */
 size_t api_models(cugen *lib, const char **out, size_t count);
-/* Lists the described devices with their facts; the id is "model:K40". */
+/* Like api_models, with the devices' facts; the id is "model:K40". */
 size_t api_described_devices(cugen *lib, cugen_device_info *out, size_t count);
 
 /* Announces that this program will tune or run variants. A worker process then looks for the GPUs,

@@ -12,13 +12,13 @@
 
 enum { MOST_MODELS = 64 };
 
-/* Loads the descriptions on first use; the library owns them. */
+/* Loads the descriptions on first use; the library owns them. Returns their number; 0: out of
+   memory. */
 static size_t load_models(cugen *lib, const struct gpu_model **out) {
   pthread_mutex_lock(&lib->lock);
-  if (!lib->models) {
-    lib->models = calloc(MOST_MODELS, sizeof *lib->models);
-    if (lib->models) lib->model_count = device_files(lib->device_dir, lib->models, MOST_MODELS);
-  }
+  if (!lib->models) lib->models = calloc(MOST_MODELS, sizeof *lib->models);
+  if (lib->models && !lib->model_count)
+    lib->model_count = device_files(lib->device_dir, lib->models, MOST_MODELS);
   *out = lib->models;
   size_t count = lib->model_count < MOST_MODELS ? lib->model_count : MOST_MODELS;
   pthread_mutex_unlock(&lib->lock);

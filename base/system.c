@@ -362,6 +362,7 @@ bool path_find_program(const char *name, struct text *out) {
     if (!*end) break;
   }
   if (found) text_add(out, text_get(&candidate));
+  out->failed |= candidate.failed;
   text_free(&candidate);
   return found && !out->failed;
 }

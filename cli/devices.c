@@ -99,7 +99,7 @@ int command_devices(struct cli *cli) {
   lists.described_count = api_described_devices(cli->lib, NULL, 0);
   lists.here = calloc(lists.here_count + 1, sizeof *lists.here);
   lists.described = calloc(lists.described_count + 1, sizeof *lists.described);
-  if (!lists.here || !lists.described) status = cli_no_memory(cli);
+  if (!lists.here || !lists.described || !lists.described_count) status = cli_no_memory(cli);
   if (!status) cugen_devices(cli->lib, lists.here, lists.here_count, NULL);
   if (!status) api_described_devices(cli->lib, lists.described, lists.described_count);
   const cugen_cache_filter all = {0};

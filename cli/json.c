@@ -1,5 +1,7 @@
 /* Devices and records as JSON (docs/json.md). */
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/kernel.h"
@@ -59,13 +61,35 @@ json_t *json_failure(const cugen_error *from, int status) {
   return JSON_NEW({"error", error});
 }
 
+/* jansson's allocator has no context. */
+static atomic_bool memory_failed;
+
+static void *json_allocate(size_t size) {
+  void *block = malloc(size);
+  if (!block) atomic_store(&memory_failed, true);
+  return block;
+}
+
+void json_watch_memory(void) {
+  json_set_alloc_funcs(json_allocate, free);
+}
+
+bool json_lost_memory(void) {
+  return atomic_exchange(&memory_failed, false);
+}
+
 int json_print(json_t *object, FILE *out, cugen_error *error) {
   json_t *whole = json_document(object);
-  bool good = whole && json_dumpf(whole, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0;
+  char *text = whole ? json_dumps(whole, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(whole);
+  if (!text || json_lost_memory()) {
+    free(text);
+    *error =
+        (cugen_error){.status = CUGEN_ERROR_MEMORY, .message = "out of memory while writing JSON"};
+    return CUGEN_ERROR_MEMORY;
+  }
+  fputs(text, out); /* main reports a failure of stdout at the end */
   fputc('\n', out);
-  if (good || ferror(out)) return CUGEN_OK; /* main reports a failure of stdout at the end */
-  *error =
-      (cugen_error){.status = CUGEN_ERROR_MEMORY, .message = "out of memory while writing JSON"};
-  return CUGEN_ERROR_MEMORY;
+  free(text);
+  return CUGEN_OK;
 }

@@ -56,6 +56,7 @@ static int run_command(struct cli *cli, int argc, char **argv) {
   cli->width = commands_take(cli->command, OPTION_WIDE) ? width : 0;
   clean_wrap(width);
   status = functions[cli->command - cli_commands](cli);
+  if (!status && json_lost_memory()) status = cli_no_memory(cli);
   /* cugen tune names the model in its first line. */
   if (!status && cli->fallback && !tunes)
     cli_remark(cli, "no GPU is here: using %s; --device names another, or cpu", cli->model);
@@ -70,6 +71,7 @@ static int main_run(struct cli *cli, int argc, char **argv) {
   const char *word = argc > 1 ? argv[1] : "";
   if (strcmp(word, "worker") == 0) return cugen_worker_main(argc - 1, argv + 1);
   clean_streams();
+  json_watch_memory();
   /* The build makes docs/cugen.1 with this. */
   if (strcmp(word, "man") == 0) return help_man(stdout), CUGEN_OK;
   if (strcmp(word, "complete") == 0) return complete_words(cli, argc - 1, argv + 1);

@@ -57,8 +57,12 @@ int cli_conclude(const struct cli *cli, int status, const char *remark) {
 int cli_print_json(struct cli *cli, json_t *object) {
   if (cli->answers && json_array_append_new(cli->answers, object)) return cli_no_memory(cli);
   if (cli->answers) return CUGEN_OK;
+  if (!cli->serve) {
+    int status = json_print(object, stdout, &cli->error);
+    cli->answered = !status;
+    return status;
+  }
   cli->answered = true;
-  if (!cli->serve) return json_print(object, stdout, &cli->error);
   cli->serve->result = json_document(object);
   return cli->serve->result ? CUGEN_OK : cli_no_memory(cli);
 }

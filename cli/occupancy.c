@@ -191,6 +191,7 @@ static int occupancy_ask_all(struct cli *cli, const cugen_resources *resources,
     if (device_parse(devices[i].id).kind == CUGEN_DEVICE_CUDA)
       status = occupancy_ask(cli, devices[i].id, resources, out);
   size_t model_count = api_models(cli->lib, models, sizeof models / sizeof *models);
+  if (!status && !model_count) status = cli_no_memory(cli);
   for (size_t i = 0; i < model_count && !status; i++)
     status = occupancy_ask(cli, models[i], resources, out);
   return status;

@@ -61,6 +61,11 @@ json_t *json_failure(const cugen_error *error, int status);
 /* Prints the object, with the version of the format as its first member, and a line end, and
    releases the object. object NULL: memory ran out while it was made. */
 int json_print(json_t *object, FILE *out, cugen_error *error);
+/* An object whose member or item could not be allocated lacks it, and jansson's callers here do not
+   look at each. json_watch_memory notes such a failure, and json_lost_memory returns, once, whether
+   there was one. */
+void json_watch_memory(void);
+bool json_lost_memory(void);
 
 /* Prints the beginning of a line: "Tried 13 (2 failed, 1 came out wrong)". */
 void print_tried(const cugen_tune_result *result);

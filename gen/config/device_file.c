@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <stddef.h>
@@ -275,17 +276,21 @@ static int names_device(const struct dirent *entry) {
 }
 
 /* Adds the readable descriptions of a folder, under the names by which device_file_open finds
-   them. */
-static void device_file_add_folder(const char *folder, struct gpu_model *out, size_t count,
+   them. Returns false if memory is out. */
+static bool device_file_add_folder(const char *folder, struct gpu_model *out, size_t count,
                                    size_t *all) {
   struct dirent **entries = NULL;
+  errno = 0;
   const int found = scandir(folder, &entries, names_device, alphasort);
+  bool good = found >= 0 || errno != ENOMEM;
   for (int i = 0; i < found; i++) {
     struct gpu_model model;
     cugen_error ignored;
     char *name = entries[i]->d_name;
     name[strlen(name) - strlen(".lua")] = '\0';
-    if (device_file_open(folder, name, &model, &ignored) == CUGEN_OK) {
+    const int status = device_file_open(folder, name, &model, &ignored);
+    good &= status != CUGEN_ERROR_MEMORY;
+    if (!status) {
       if (strcasecmp(model.id + strlen(DEVICE_NAME_MODEL), name) != 0)
         snprintf(model.id, sizeof model.id, DEVICE_NAME_MODEL "%.*s",
                  (int)(sizeof model.id - sizeof DEVICE_NAME_MODEL), name);
@@ -294,6 +299,7 @@ static void device_file_add_folder(const char *folder, struct gpu_model *out, si
     free(entries[i]);
   }
   free(entries);
+  return good;
 }
 
 size_t device_files(const char *device_dir, struct gpu_model *out, size_t count) {
@@ -302,10 +308,11 @@ size_t device_files(const char *device_dir, struct gpu_model *out, size_t count)
     struct gpu_model model;
     cugen_error ignored;
     if (strncmp(file->path, "configs/devices/", strlen("configs/devices/")) != 0) continue;
-    if (device_file_parse(file->path, file->data, file->length, &model, &ignored)) continue;
-    device_file_add_model(out, count, &all, &model);
+    const int status = device_file_parse(file->path, file->data, file->length, &model, &ignored);
+    if (status == CUGEN_ERROR_MEMORY) return 0;
+    if (!status) device_file_add_model(out, count, &all, &model);
   }
-  if (device_dir) device_file_add_folder(device_dir, out, count, &all);
+  if (device_dir && !device_file_add_folder(device_dir, out, count, &all)) return 0;
   if (count) qsort(out, all < count ? all : count, sizeof *out, by_age);
   return all;
 }

@@ -20,7 +20,8 @@ int device_file_open(const char *device_dir, const char *name, struct gpu_model 
                      cugen_error *err);
 
 /* Lists the shipped descriptions and those of device_dir (may be NULL), by rising compute
-   capability. Fills at most count entries and returns how many descriptions there are. */
+   capability. Fills at most count entries and returns how many descriptions there are; 0: out of
+   memory. */
 size_t device_files(const char *device_dir, struct gpu_model *out, size_t count);
 
 #endif

@@ -206,8 +206,9 @@ bool cache_sql_on(sqlite3 *db, const char *sql, int format) {
   return good;
 }
 
-static bool is_empty(sqlite3 *db) {
-  return query_is(db, "SELECT count(*) FROM sqlite_schema", "0");
+/* Returns the number of tables and indexes; negative: the database cannot be read. */
+static int count_schema(sqlite3 *db) {
+  return cache_query_number(db, "SELECT count(*) FROM sqlite_schema");
 }
 
 bool cache_is_logged(sqlite3 *db) {
@@ -215,13 +216,14 @@ bool cache_is_logged(sqlite3 *db) {
 }
 
 bool cache_make_tables(sqlite3 *db) {
-  if (!is_empty(db)) return true;
+  const int count = count_schema(db);
+  if (count) return count > 0;
   struct text sql = {0};
   text_addf(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d;", CACHE_APPLICATION_ID,
             CACHE_FORMAT_VERSION);
   cache_write_sql(cache_tables_sql, CACHE_FORMAT_VERSION, &sql);
   bool made = !sql.failed && cache_sql(db, "BEGIN IMMEDIATE");
-  if (made && is_empty(db)) made = cache_sql(db, text_get(&sql));
+  if (made && !count_schema(db)) made = cache_sql(db, text_get(&sql));
   made = made && cache_sql(db, "COMMIT");
   text_free(&sql);
   return made;
