@@ -294,6 +294,39 @@ static void add_shape(struct draft *d, size_t i, size_t buffer) {
   }
 }
 
+/* Returns whether the word stands in the text, other than at its begin. */
+static bool names_word(const char *text, struct source_token word) {
+  const char *const end = text + strlen(text);
+  for (const char *at = text + 1;
+       (at = memmem(at, (size_t)(end - at), word.at, word.length)) != NULL; at++)
+    if (!text_is_word(at[-1]) && !text_is_word(at[word.length])) return true;
+  return false;
+}
+
+/* Returns the size of an input that is none of a result's shape, since the kernel may sum over it;
+   length 0: none. */
+static struct source_token summed_size(const struct draft *d, const char *shape) {
+  for (size_t i = 0; i < d->out->parameter_count; i++) {
+    const struct signature_index *index = &d->in->indices[i];
+    if (strcmp(d->out->parameters[i].kind, "input") != 0) continue;
+    for (size_t k = 0; k < index->stride_count; k++)
+      if (!names_word(shape, index->strides[k])) return index->strides[k];
+    for (size_t k = 0; k < index->bound_count; k++)
+      if (!names_word(shape, index->bounds[k].size)) return index->bounds[k].size;
+  }
+  return (struct source_token){0};
+}
+
+/* Adds the tolerance of a result with that shape: the rounding of a few operations, or of a sum. */
+static void add_tolerance(struct draft *d, const char *name, const char *shape) {
+  const struct source_token sum = summed_size(d, shape);
+  if (sum.length)
+    text_addf(&d->text, ", tolerance = \"2 * %.*s * eps('%s')\", norm = \"%.*s * eps('%s')\"",
+              (int)sum.length, sum.at, name, (int)sum.length, sum.at, name);
+  else
+    text_addf(&d->text, ", tolerance = \"16 * eps('%s')\", norm = \"16 * eps('%s')\"", name, name);
+}
+
 static void add_buffer(struct draft *d, size_t i, size_t buffer) {
   const api_draft_parameter *p = &d->out->parameters[i];
   int elements;
@@ -302,10 +335,13 @@ static void add_buffer(struct draft *d, size_t i, size_t buffer) {
   const bool rounded = strcmp(p->kind, "input") != 0 && dtype_find(name)->floating;
   char guessed[128];
   text_addf(&d->text, "  %s \"%s\" { dtype = \"%s\", ", p->kind, p->name, name);
+  const size_t start = d->text.length;
   add_shape(d, i, buffer);
+  char *shape = strdup(text_get(&d->text) + start);
+  d->text.failed |= !shape;
   text_addf(&d->text, elements > 1 ? ", %d }" : " }", elements);
-  if (rounded)
-    text_addf(&d->text, ", tolerance = \"16 * eps('%s')\", norm = \"16 * eps('%s')\"", name, name);
+  if (rounded && shape) add_tolerance(d, name, shape);
+  free(shape);
   text_add(&d->text, " },");
   snprintf(guessed, sizeof guessed, "%sshape%s%s%s",
            !dtype || is_open_type(d, p->type) ? "type, " : "", rounded ? ", tolerance" : "",
