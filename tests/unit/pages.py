@@ -7,7 +7,7 @@
   Python package read, no others.
 - The messages of troubleshooting.md are in the sources, or in what a test of the command line sees printed: what stands between
   `...` in one string.
-- cache.md has every column of a record.
+- cache.md has every column of a record, tuning.md every strategy, config.md every type of elements.
 - No page installs cugen from PyPI before install.md does.
 - A block of code in cookbook.md is text of a file of docs/examples/cookbook, and each config there is shown whole."""
 import pathlib
@@ -95,6 +95,15 @@ def missing_columns():
     return found if columns else ["runtime/store/record.h has no columns"]
 
 
+def missing_rows():
+    """Rows of the tables to which an ability is added by a row (CONTRIBUTING.md, "Adding")."""
+    strategies = re.search(r"#define STRATEGIES\(X\)(.*)", (ROOT / "tune/search/strategy.h").read_text())[1]
+    tables = {"tuning.md": re.findall(r"X\((\w+)\)", strategies),
+              "config.md": re.findall(r"^  X\((\w+), +[A-Z]+,", (ROOT / "base/dtype.h").read_text(), re.M)}
+    return [f"docs/{name} does not have {row}" for name, found in tables.items() for row in found or ["a row"]
+            if not re.search(rf"`([^`\n]* )?{row}( [^`\n]*)?`", page(name))]
+
+
 def missing_fields():
     """Fields of the tables from which records and runs get their JSON."""
     text = (ROOT / "base/results.h").read_text()
@@ -121,7 +130,7 @@ def wrong_installs():
 
 def main():
     wrong = missing_pages() + long_pages() + missing_commands() + wrong_variables() + wrong_codes() + missing_messages() + \
-        missing_columns() + missing_fields() + wrong_recipes() + wrong_installs()
+        missing_columns() + missing_rows() + missing_fields() + wrong_recipes() + wrong_installs()
     print("\n".join(wrong) or "index, commands, environment, troubleshooting, cache and cookbook: all as it is")
     return 1 if wrong else 0
 
