@@ -128,8 +128,8 @@ typedef struct cugen_options {
   const char *worker;       /* worker program, see cugen_worker_main; "none": no worker; default
                                $CUGEN_WORKER, else cugen-worker */
   const char *device_dir;   /* searched before the shipped descriptions of devices */
-  cugen_stop_callback stop; /* stop callback; NULL: none. Functions with a progress callback call
-                               stop, too */
+  cugen_stop_callback stop; /* stop callback; NULL: none. While tuning measures, only
+                               cugen_tune_options.progress can stop it */
   void *stop_context;       /* passed to stop */
   const char *objective;    /* what variants are ranked by, such as "energy" (docs/tuning.md);
                                default: the config's, else time */
@@ -244,8 +244,7 @@ typedef struct cugen_argument_info {
                                      const */
   const char *data;               /* source of the test data: a fill ("uniform"), "values", "file",
                                      "generator"; NULL: none */
-  const char *data_from;          /* the expression or file of data; NULL: a fill or a list, or in
-                                     a plan */
+  const char *data_from;          /* the expression or file of data; NULL: neither, or in a plan */
   const char *access;             /* how the kernel reaches the argument: "global", "constant",
                                      "texture", "array", "symbol", "pointer", "tensor", "field" */
   int is_size;                    /* scalar: passes a size of the problem; with a larger value the
@@ -347,11 +346,11 @@ typedef struct cugen_plan_info {
 
    A remembered variant must be valid for this problem and measured with the present source;
    otherwise the next best variant of that problem is taken. If there is none, records of this very
-   problem on another GPU serve (CUGEN_PLAN_OTHER_GPU), at last CUGEN_PLAN_DEFAULT
-   (docs/embedding.md); both are errors with CUGEN_PLAN_TUNED_ONLY. Unless it is pinned, a variant
-   is not taken if its present source is recorded to fail on this device: for this problem, and on
-   the cpu device for the check problem with these types and layouts. CUGEN_ERROR_WRONG: all
-   variants are recorded to fail.
+   problem on another GPU serve (CUGEN_PLAN_OTHER_GPU; not if options->distance < 0), at last
+   CUGEN_PLAN_DEFAULT (docs/embedding.md); both are errors with CUGEN_PLAN_TUNED_ONLY. Unless it is
+   pinned, a variant is not taken if its present source is recorded to fail on this device: for this
+   problem, and on the cpu device for the check problem with these types and layouts.
+   CUGEN_ERROR_WRONG: all variants are recorded to fail.
 
    The variant is compiled, or its image is taken from the cache. CUGEN_ERROR_USAGE: the context
    belongs to another device, or a context was given for the cpu device. A line that cannot be
@@ -447,9 +446,9 @@ int cugen_call_rebind(cugen_call *call, void *const *arguments, size_t count, cu
 
 /* Launches on a CUstream (or cudaStream_t) of the plan's context; NULL: the default stream of the
    current context, which must be the plan's. Returns before the kernels end. The function takes no
-   lock, allocates nothing and looks nothing up. A call with scratch or an array may be used by one
-   thread and on one stream at a time; bind more calls for more. If a plan has a buffer or its
-   address in a symbol, all its calls together are so limited. On the cpu device launches take a
+   lock, allocates nothing and looks nothing up. A call with scratch or access "array" may be used
+   by one thread and on one stream at a time; bind more calls for more. If a plan has a buffer or
+   its address in a symbol, all its calls together are so limited. On the cpu device launches take a
    lock, the kernels have ended on return, and stream must be NULL, else CUGEN_ERROR_USAGE. */
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error);
 
@@ -489,7 +488,7 @@ typedef struct cugen_progress {
   size_t done, failed, planned; /* counts of variants over all problems; planned: as many as the
                                    budget allows, 0: the budget is a time */
   uint64_t valid;               /* variants in the space of `problem` */
-  double elapsed, remaining;    /* seconds; remaining < 0: unknown yet */
+  double elapsed, remaining;    /* seconds; remaining < 0: unknown */
   const char *best;             /* the best variant of `problem`, or NULL */
   double best_seconds;
   const char *last;     /* the variant of `problem` that was tried last, or NULL */
@@ -598,7 +597,7 @@ int cugen_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, c
 
    Errors are those of cugen_kernel_tune, and name the problem. CUGEN_ERROR_EMPTY: no variant serves
    a problem. CUGEN_ERROR_WRONG: some kernels have no correct variant (in the budget); the others
-   are tuned. Any other error ends the run; the measurements before it are kept. */
+   are tuned. After any other error the measurements before it are kept. */
 int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count,
                        const cugen_tune_options *options, const char **result, cugen_error *error);
 
@@ -608,7 +607,7 @@ int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count,
 int cugen_kernel_records(cugen_kernel *kernel, const char **out, cugen_error *error);
 
 /* Expands a variant to its .cu source. variant: "tiled tile=16 pad=1" (omitted tunables have their
-   first valid value); the name of an implementation alone; "best" (the best remembered for this
+   first valid value); the name of an implementation alone; "best" (the best measured for this
    very problem; an error if there is none); or NULL for the variant that a plan without pin would
    use. *name (may be NULL) becomes the variant's full text. Both strings live until the kernel is
    used again. */

@@ -206,7 +206,7 @@ class Argument(Described):
     absent: bool  # the problem has no such argument: pass None. The other members are those of a scalar
     overwrite: bool  # input: the kernel may write to the buffer, so it is not const
     data: str | None  # source of the test data: a fill ("uniform"), "values", "file", "generator"; None: none
-    data_from: str | None  # the expression or file of data; None: a fill or a list, or in a plan
+    data_from: str | None  # the expression or file of data; None: neither, or in a plan
     access: str  # how the kernel reaches the argument: "global", "constant", "texture", "array", "symbol", "pointer", "tensor", "field"
     is_size: bool  # scalar: passes a size of the problem; with a larger value the kernel exceeds its buffers
     size: int  # value of that size; otherwise 0
@@ -345,8 +345,8 @@ class Progress(Described):
     failed: int  # counts of variants over all problems; planned: as many as the budget allows, 0: the budget is a time
     planned: int  # counts of variants over all problems; planned: as many as the budget allows, 0: the budget is a time
     valid: int  # variants in the space of `problem`
-    elapsed: float  # seconds; remaining < 0: unknown yet
-    remaining: float  # seconds; remaining < 0: unknown yet
+    elapsed: float  # seconds; remaining < 0: unknown
+    remaining: float  # seconds; remaining < 0: unknown
     best: str | None  # the best variant of `problem`, or None
     best_seconds: float
     last: str | None  # the variant of `problem` that was tried last, or None
