@@ -60,19 +60,19 @@ struct cugen_kernel {
   struct text printed;        /* text printed by the kernels of the last run or check */
   struct text not_run;        /* the first variant that the cpu device could not run, and the
                                  reason */
-  struct text unverified;     /* why the last run verified nothing, or too little */
+  struct text unverified;     /* why the last tuning verified nothing, or too little */
   struct text unchecked;      /* what the last verification cannot show */
   struct device_list devices; /* the devices that tune the kernel together, the look-up's device
                                  first; empty: only that device */
   const char **device_ids;    /* ids of `devices` */
-  struct text lost;           /* the devices that failed in the last run, with the reasons */
-  struct text equal_to;       /* last run: the variant whose outputs others had to equal */
-  cugen_outputs outputs;      /* last run: the outputs of that variant */
-  struct text baseline;       /* last run: why the baseline could not be compared; or a function's
-                                 name (api_kernel_baseline) */
-  struct text began;          /* last run: the variants with which the run began */
+  struct text lost;           /* the devices that failed in the last tuning, with the reasons */
+  struct text equal_to;       /* last tuning: the variant whose outputs others had to equal */
+  cugen_outputs outputs;      /* last tuning: the outputs of that variant */
+  struct text baseline;       /* last tuning: why the baseline could not be compared; or the name of
+                                 a function (api_kernel_baseline) */
+  struct text began;          /* last tuning: the variants with which it began */
   struct text variant_text, source, ptx;
-  char layouts[KERNEL_MAX_ARGUMENTS][LAYOUT_WORD]; /* the words that cugen_kernel_argument gave */
+  char layouts[KERNEL_MAX_ARGUMENTS][LAYOUT_WORD]; /* the layouts that cugen_kernel_argument gave */
   struct text json;             /* text that a function of results.c handed out */
   cugen_ceilings ceilings;      /* dtype NULL: not looked up yet */
   struct cache_record *records; /* the remembered records if records_loaded is set, else that of the

@@ -55,7 +55,7 @@ int api_cache_import(cugen *lib, const char *path, cugen_import_callback progres
 /* The numbers of results in another autotuner's file, by what api_cache_suggest did with them. */
 typedef struct api_suggested {
   size_t results;   /* in the file */
-  size_t left_out;  /* failed, or excluded by the map's `where` */
+  size_t left_out;  /* failed, without a time, or excluded by the map's `where` */
   size_t unmatched; /* results that are no variants of the config */
   size_t slower;    /* valid, but not among the fastest of their problem */
   cugen_cache_merged merged;

@@ -31,9 +31,9 @@ typedef struct cugen_occupancy {
   double best_fraction; /* occupancy with best_threads */
 } cugen_occupancy;
 
-/* Computes the occupancy on any known device, present or described. device: as in cugen_options;
-   NULL: lib's own. CUGEN_ERROR_USAGE: for example, the cpu device, or resources that no kernel can
-   have. */
+/* Computes the occupancy on any known device, present or described. device: one, as in
+   cugen_options; NULL: lib's own. CUGEN_ERROR_USAGE: for example, the cpu device, or resources that
+   no kernel can have. */
 int api_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources,
                          cugen_occupancy *out, cugen_error *error);
 

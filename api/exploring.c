@@ -76,7 +76,7 @@ struct tuned_later {
   bool found;
 };
 
-/* Finds a correct record that was measured later; that record may be better. */
+/* Finds a correct record that was measured after the exploration and may be better. */
 static int is_tuned_later(void *context, struct cache_record *record, bool *stop,
                           cugen_error *err) {
   struct tuned_later *later = context;

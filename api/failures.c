@@ -88,7 +88,7 @@ static int load_own(struct failures *f, bool predicted, cugen_error *err) {
   return failures_load(f, place, predicted, has_failed, err);
 }
 
-/* Adds the variants that did not compile for a plan of this kernel. */
+/* Adds the variants of lookup_drop_variant. */
 static int load_uncompiled(struct failures *f, struct place *place, cugen_error *err) {
   for (size_t i = 0; i < f->lookup->uncompiled_count; i++) {
     const struct cache_record record = {.variant = strdup(f->lookup->uncompiled[i]),

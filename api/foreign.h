@@ -13,9 +13,9 @@
 #define FOREIGN_DEVICE  "other autotuners"
 #define FOREIGN_OPTIONS "suggested"
 
-/* Imports the file of results by the map. All suggestions or none are stored. CUGEN_ERROR_USAGE:
-   for example, a file has an unknown form, the map is wrong, or no result is a variant of the
-   config. */
+/* Imports the file of results by the map. Nothing is stored before the whole file is read.
+   CUGEN_ERROR_USAGE: for example, a file has an unknown form, the map is wrong, or no result is a
+   variant of the config. */
 int api_foreign_import(cugen *lib, struct cache *cache, const char *path, const char *map,
                        api_suggested *out, cugen_error *err);
 

@@ -1,7 +1,7 @@
 /* Lists the GPUs of this machine. Only a started driver can list GPUs, and starting takes a while.
-   After api_expect_tuning a worker starts the driver and lists the GPUs, and the first tuning goes
-   on with this worker. If the worker lists no GPU, this process asks the driver itself, to learn
-   the reason. */
+   After api_expect_tuning a worker starts the driver and lists the GPUs, and the first tuning or
+   run goes on with this worker. If the worker lists no GPU, this process asks the driver itself, to
+   learn the reason. */
 #include <stdlib.h>
 
 #include "base/system.h"

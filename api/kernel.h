@@ -62,8 +62,8 @@ typedef struct cugen_choice {
   const char *tuned_on;  /* as in cugen_plan_info */
   int same_model;        /* tuned_on is a GPU of this GPU's model */
   double distance;       /* as in cugen_plan_info */
-  int predicted;    /* the default was chosen by the model, or from a portfolio that ships and was
-                       predicted */
+  int predicted;         /* the default was chosen by the model: from remembered or from shipped
+                            predictions */
   int by_portfolio; /* the default is from a remembered portfolio that was learnt from predictions
                        of other problems */
   int other_class;  /* the default is from a portfolio that ships for other layouts or flags */

@@ -10,7 +10,7 @@ typedef struct api_array {
   int shared;         /* lies in shared memory, else in global memory */
   const char *memory; /* "global", "static shared", "dynamic shared" */
   const char *dtype;
-  const char *layout; /* docs/layouts.md: "row", "row+8" */
+  const char *layout; /* docs/layouts.md: "row", "row+8"; or "strides" */
   const char *file;   /* place of the declaration; NULL: unknown */
   int line;
   int rank, element_bytes;

@@ -63,8 +63,8 @@ struct cugen {
   struct device_description *gpus; /* the GPUs that the worker listed; protected by the lock */
   int gpu_count;                   /* 0: not listed yet, or without success */
   bool gpus_asked;
-  struct worker *_Atomic looked; /* the worker that listed the GPUs, until a tuning takes it; NULL:
-                                    none */
+  struct worker *_Atomic looked; /* the worker that listed the GPUs, until a tuning or run takes
+                                    it; NULL: none */
   struct compilers *compilers;   /* NULL: there is no worker program, so NVRTC runs in this
                                     process */
   struct cache *cache;           /* opened on first use; protected by the lock */

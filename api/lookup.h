@@ -37,7 +37,7 @@ struct found_device {
   const struct device_ops *ops;
   struct device_description description;
   bool described;   /* the device is only described, so nothing runs on it */
-  bool predicted;   /* the given text is the one under which the device's predictions are kept */
+  bool predicted;   /* named by the text under which its predictions are kept */
   const char *name; /* in a list: the name of this device alone; belongs to the list */
 };
 /* Finds a device. name: an id, or the text or described name ("H200") of a device that need not be
@@ -276,8 +276,8 @@ int failures_find(struct failures *failures, const char *variant, const struct c
 int failures_find_at(struct failures *failures, const struct lookup *lookup, uint64_t index,
                      const struct cache_record **out, cugen_error *err);
 /* Marks the predictions under the look-up's key that are known to be wrong, and moves them behind
-   all others. If two config files have predictions of one variant, one is kept. Does nothing for
-   measurements. Space and expander must be open. */
+   all others. Drops another config file's prediction of a variant unless it says more than this
+   file's. Does nothing for measurements. Space and expander must be open. */
 int failures_mark(struct lookup *lookup, struct cache_record *records, size_t *count,
                   cugen_error *err);
 

@@ -87,7 +87,7 @@ size_t api_best_of(const cugen_record *const *records, size_t count) {
 
 /* ---- Current records ------------------------------------------------------------------------ */
 
-/* Moves the correct records with the bits that the last run asked for to the front. Both groups
+/* Moves the correct records with the bits that the last tuning asked for to the front. Both groups
    stay ordered by cost. */
 static int put_equal_first(cugen_kernel *k, size_t *count, cugen_error *err) {
   struct cache_record *all = k->records, *others = calloc(k->record_count + 1, sizeof *others);

@@ -26,7 +26,7 @@ enum { CUGEN_MOST_PROBLEMS = 1000 };
    `count` results in the order of kernels, or NULL.
 
    CUGEN_ERROR_EMPTY: no variant serves a problem. CUGEN_ERROR_WRONG: some kernels have no correct
-   variant (in the budget). Any other error ends the run; earlier measurements are kept. */
+   variant (in the budget). After any other error earlier measurements are kept. */
 int api_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
                      cugen_tune_result *results, cugen_error *error);
 

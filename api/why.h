@@ -14,7 +14,7 @@ typedef enum cugen_why_state {
 /* A value that a look-up compares. */
 typedef struct cugen_why_row {
   const char *field;          /* "device", "options", "M", "variant", "source", "launches",
-                                 "arguments", ... */
+                                 "what is passed", ... */
   const char *wanted, *found; /* the value of the kernel now, and the value in the record */
   cugen_why_state state;
   int decides; /* 0: shown only */

@@ -16,8 +16,8 @@ struct coder {
   const struct config_implementation *implementation;
   const struct kernel_spec *spec;
   struct value *slots; /* values of the slots for the variant at its problem */
-  bool *known;         /* for each slot: printed as a number; false only for free sizes, and for the
-                          steps of a loop of C */
+  bool *known;         /* for each slot: printed as a number; false only for sizes that are not
+                          pinned, and for the steps of a loop of C */
   struct expander_shape shape;
   size_t slot_count;
   int step_slot;    /* slot of a loop's step, followed by that of the number of steps */

@@ -65,8 +65,8 @@ struct export_tuned {
 
 struct export_default {
   size_t device, code;
-  size_t try; /* number of the variant among the config's tries (space_try); a variant that is no
-                 try has the number of tries */
+  size_t try; /* index of the variant among the config's tries (space_try); their number if it is
+                 none; 0 for options->variant */
 };
 
 /* The variants that are known to fail on a device; if the device stands for others (PTX, an
