@@ -112,8 +112,8 @@ typedef struct cugen_options {
   size_t size;
   /* "cuda:0", "cpu", or "model:H200", a described GPU for which code is generated and times are
      predicted (docs/model.md). Tuning uses all devices of a list, "cuda:0,cuda:2" or "all", which
-     must be of one model; other functions use the list's first. Default: $CUGEN_DEVICE, else a GPU,
-     else "cpu". */
+     must be of one model; other functions use the list's first, and other commands refuse a list.
+     Default: $CUGEN_DEVICE, else a GPU, else "cpu". */
   const char *device;
   const char *arch;         /* architecture to generate for, such as "sm_90a"; default: the device's
                                own */
@@ -139,8 +139,7 @@ typedef struct cugen_options {
      different measures are kept apart. Default: the config's, else "burst" */
   const char *measure;
   const char *pin;     /* file with choices (cugen_plan_save) that plans take; default $CUGEN_PIN */
-  const char *capture; /* file to which lines on opened plans are appended; default
-                          $CUGEN_CAPTURE */
+  const char *capture; /* file to which lines on plans are appended; default $CUGEN_CAPTURE */
   int no_library;      /* 1: no variant is a kernel of a library such as cuBLASLt */
 } cugen_options;
 
