@@ -217,7 +217,6 @@ static int failures_judge(struct failure *failure, cugen_error *err) {
   return status;
 }
 
-/* The failures are sorted by variant. */
 int failures_find(struct failures *f, const char *variant, const struct cache_record **out,
                   cugen_error *err) {
   *out = NULL;

@@ -32,7 +32,6 @@ int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cuge
   return failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* Compares the record with the expansion of its variant. */
 static void judgement_compare(const struct cache_record *record, const struct kernel_spec *spec,
                               const struct objective *objective, bool predicted,
                               struct judgement *out) {

@@ -30,7 +30,6 @@ struct why {
 
 /* ---- Texts ---------------------------------------------------------------------------------- */
 
-/* Frees the last result. */
 static void why_clear(void *data) {
   struct why *why = data;
   array_free_texts(why->strings, why->string_count);
