@@ -26,8 +26,8 @@ struct selection {
   cugen_plan_choice how;
   uint64_t index;
   struct best_record best; /* the record of the variant, for CUGEN_PLAN_DEFAULT a prediction; only
-                              the expansion if a portfolio, a pinned choice or bytes named the
-                              variant; empty if nothing is recorded */
+                              the expansion if a portfolio or a saved choice named the variant;
+                              empty if nothing is recorded */
   struct text problem;     /* the problem of the record */
   struct text other;       /* text of the other GPU from which the record or the shipped portfolio
                               comes; "" if it comes from this device */

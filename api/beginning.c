@@ -1,7 +1,7 @@
 /* Gathers the variants with which tuning begins; see priors.h. The sources are asked in the order
    of enum prior_source. Imports from other autotuners have TUNE_LEADERS places of their own. The
    sources that follow share TUNE_LEADERS places; the config's own suggestions are added even if
-   these are full. */
+   all places are taken. */
 #include <stdlib.h>
 
 #include "priors.h"
