@@ -1,8 +1,8 @@
 /* The inside of an export, shared by its files: export.c writes the folder; collect.c decides what
-   is exported, defaults.c what serves problems that nobody tuned; codes.c compiles variants;
-   classes.c finds sizes with other codes; portfolio.c exports portfolios, named.c a variant by
-   name; code.c prints one variant as C; source.c prints the source, readme.c further files of the
-   bundle. */
+   is exported, devices.c for which devices, defaults.c what serves problems that nobody tuned;
+   failing.c finds variants that fail; codes.c compiles variants; classes.c finds sizes with other
+   codes; portfolio.c exports portfolios, named.c a variant by name; code.c prints one variant as C;
+   source.c prints the source, readme.c further files. */
 #ifndef API_EXPORT_EXPORT_H
 #define API_EXPORT_EXPORT_H
 
