@@ -136,7 +136,7 @@ static void read_parameters(struct draft *d) {
     draft_copy(out->name, sizeof out->name, p->name);
     if (!*out->name)
       snprintf(out->name, sizeof out->name, "argument%zu", i + 1);
-    else if (names_refused(out->name, true)) /* a config cannot have the kernel's name */
+    else if (names_refused(out->name, true)) /* a config cannot have the parameter's name */
       snprintf(out->name, sizeof out->name, "my_%.*s", (int)p->name.length, p->name.at);
     snprintf(out->type, sizeof out->type, "%s", p->plain ? p->type : "");
     snprintf(out->dtype, sizeof out->dtype, "%s", dtype ? dtype->name : "");

@@ -150,10 +150,11 @@ bool expr_constant(const struct expr *expr, struct value *out);
 
 /* Prints a C expression over the names of the slots, which are long long in C; bind every slot that
    is not an integer first. The C expression is right for operands that are not negative, as sizes
-   are: `//`, `%` and ceil_div then agree with C's division. Overflow, division by zero and an
-   inexact `/` are not noticed in C. select(c, a, b) and `c and a or b` become `c ? a : b`. Other
-   conditional forms, strings, nil, elements, calls of a scope's functions, and the functions for
-   which EXPR_OPS has no C, such as sizeof, pow and exp, are refused. */
+   are: `//`, `%` and ceil_div then agree with C's division. Overflow, division by zero, an inexact
+   `/` and log2 of what is no power of two are not noticed in C. select(c, a, b) and `c and a or b`
+   become `c ? a : b`. Other conditional forms of values, strings, nil, elements, calls of a scope's
+   functions, and the functions for which EXPR_OPS has no C, such as sizeof, pow and exp, are
+   refused. */
 int expr_print_c(const struct expr *expr, const char *(*slot_name)(void *context, int slot),
                  void *context, struct text *out, cugen_error *err);
 

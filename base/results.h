@@ -391,8 +391,9 @@ typedef enum cugen_finding_kind {
   CUGEN_FINDING_ABSENT_LANES,  /* a mask with lanes that have ended or never existed */
   CUGEN_FINDING_DEADLOCK,      /* threads that wait for each other */
   CUGEN_FINDING_HANG,          /* the kernel does not end; the finding names where a thread was */
-  CUGEN_FINDING_MISSING_FENCE, /* no fence between accesses of threads and those of asynchronous
-                                   copies or products */
+  CUGEN_FINDING_MISSING_FENCE, /* a fence or griddepcontrol.wait is missing: between threads and
+                                   asynchronous copies or products, behind a flag or an mbarrier's
+                                   initialisation, or before a launch's memory is read */
   CUGEN_FINDING_ACCUMULATORS,  /* a use of registers that a product is still adding to */
   CUGEN_FINDING_ASYNC_MISUSE,  /* a wrong use of a barrier or an asynchronous copy */
   CUGEN_FINDING_TRAP,          /* the kernel ended itself, or the processor ended it */

@@ -177,7 +177,7 @@ struct grid_search {
   struct token before[2]; /* the last token and the token before it */
   /* What was seen of the current statement: */
   struct token assigned;      /* the word before its '=' */
-  bool grid, declares, waits; /* grid: this_grid; declares: grid_group; waits: "sync (" */
+  bool grid, declares, waits; /* grid: this_grid; declares: grid_group; waits: the word sync */
   struct token first;         /* the source's first mention of a grid group */
 };
 

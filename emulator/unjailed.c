@@ -9,7 +9,8 @@
 #include "base/system.h"
 
 /* Returns the file in ". /usr/include/stdio.h", which has a dot for each level of inclusion: the
-   format of both g++ and clang++. Returns NULL for another line. */
+   format of both g++ and clang++. '!' and 'x' mark a precompiled header of g++. Returns NULL for
+   another line. */
 static const char *included(const char *line, size_t length) {
   const size_t dots = strspn(line, ".!x");
   return dots && dots + 1 < length && line[dots] == ' ' ? line + dots + 1 : NULL;

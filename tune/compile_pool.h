@@ -86,7 +86,7 @@ void compile_pool_wait_beyond(struct compile_pool *pool, size_t events, double s
 /* Returns true if no compile is under way, and the pool is stopped or the deadline is too near for
    a compile that is not awaited. */
 bool compile_pool_over(struct compile_pool *pool);
-/* Returns the number of compiles carried out so far. */
+/* Returns the number of jobs whose compile has ended. */
 size_t compile_pool_count(struct compile_pool *pool);
 
 #endif

@@ -39,7 +39,8 @@ struct check_options {
 
 struct check_result {
   cugen_check check;
-  /* output of the first variant that printed something; NULL: none */
+  /* "VARIANT; PROBLEM:" and what the first run that printed something printed; NULL: none. A run
+     that waits for a later block does not count. */
   char *printed;
   /* variants that the compiler refused, or whose problem's data and reference could not be made */
   struct check_variants refused;

@@ -344,7 +344,7 @@ struct config_implementation {
                                 kernel's check { } applies */
   const struct config_tensor *tensors;
   size_t tensor_count;
-  const struct config_shared *shared; /* the arrays of all launches come first */
+  const struct config_shared *shared; /* first the arrays that every launch has (launch -1) */
   size_t shared_count;
   struct config_compile compile;
   const struct config_launch *launches;

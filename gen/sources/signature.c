@@ -334,7 +334,7 @@ static bool has_words(const struct source_token *factors) {
   return false;
 }
 
-/* Stores the factors in *place unless words are there, or blockDim is alone. */
+/* Stores the factors, unless blockDim is alone, if *place is empty or has no words and they have. */
 static void store_product(struct source_token *place, const struct source_token *factors) {
   if (source_is(factors[0], "blockDim") && !factors[1].length) return;
   if (!place->length || (has_words(factors) && !has_words(place)))

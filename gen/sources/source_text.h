@@ -25,7 +25,7 @@ struct source_token {
   size_t length;
 };
 
-/* The functions that take a reader read [at, end); most move `at`. An unterminated comment or raw
+/* Functions read [at, end); those that take a pointer to a reader move `at`. An unterminated comment or raw
    string ends with the text; a raw string with an invalid delimiter ends with its line. A quote
    without its other half on the line is a SOURCE_MARK. */
 struct source_reader {

@@ -280,7 +280,8 @@ static CUresult launch_with(const struct driver *driver, const struct entry *ent
   return driver->launch_ex(&config, entry->function, parameters, NULL);
 }
 
-/* The stream determines the context of a launch; a library's call needs a current context. */
+/* A stream determines the context of a launch; for NULL it is the current context. A library's call
+   needs a current context in any case. */
 int cuda_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch,
                    void **parameters, void *stream, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);

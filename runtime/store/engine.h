@@ -65,8 +65,8 @@ enum cache_query {
   /* These queries take no values. */
   CACHE_QUERY_IMAGES,  /* gives name and bytes */
   CACHE_QUERY_KEYS,    /* gives device, config, problem, options, id */
-  CACHE_QUERY_DOUBLES, /* gives the words for a defect, like CACHE_QUERY_ENTRIES */
-  CACHE_QUERY_ENTRIES,
+  CACHE_QUERY_DOUBLES, /* gives a message for several records of which none is superseded */
+  CACHE_QUERY_ENTRIES, /* gives a message for an image with a wrong number of kernels */
   CACHE_QUERIES
 };
 /* Appends the statement for PostgreSQL (server) or SQLite; "%s" is left for the columns of a

@@ -163,8 +163,8 @@ void cache_record_settle(struct cache_record *record) {
   for (int i = 0; i < CACHE_COLUMNS; i++)
     if (cache_columns[i].type == COLUMN_TIME)
       cache_take_whole(record, i, *(int64_t *)cache_place_of(record, i));
-  /* Control characters and bytes that are not UTF-8 become '?', since a compiler or a kernel may
-     write anything into a reason. */
+  /* Control characters but newline and tab, and bytes that are not UTF-8, become '?', since a
+     compiler or a kernel may write anything into a reason. */
   char *at = record->reason;
   for (size_t left = strlen(at), length; left; at += length, left -= length) {
     length = text_character(at, left);

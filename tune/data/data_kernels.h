@@ -46,8 +46,8 @@ int data_kernels_reverse(struct data_kernels *kernels, const int64_t *samples, i
 
 int data_kernels_begin(struct data_kernels *kernels, cugen_error *err);
 /* Answers with tally.digest. Data that differ in one byte always have different digests; otherwise
-   digests collide with a chance of 2^-64. Digests of two devices cannot be compared, because each
-   device has a random key. */
+   digests collide with a chance of 2^-64. Only digests of the same data_kernels can be compared,
+   because data_kernels_open draws a random key. */
 int data_kernels_digest(struct data_kernels *kernels, const void *from, size_t bytes,
                         cugen_error *err);
 /* Answers with tally.digest: element_digest of the argument's elements, which is equal on every

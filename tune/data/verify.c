@@ -286,8 +286,8 @@ static void add_element(const struct dtype *dtype, const void *from, int64_t ind
     text_addf(out, "%.9g", element_load(dtype, from, index));
 }
 
-/* Returns true if the tolerance is 0 and the difference is small enough to be caused by
-   rounding. */
+/* Returns true if the tolerance is 0 and the difference is small enough to be caused by rounding in
+   a float of at least 16 bits. */
 static bool is_rounding(const struct kernel_argument *o, double got, double want) {
   static const double steps = 1000;
   const double most = steps * dtype_epsilon(o->dtype) * fmax(1, fabs(want));

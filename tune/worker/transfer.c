@@ -166,7 +166,8 @@ static int make_pageable(struct transfer *t, size_t bytes, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Registers memory that an application has already; the driver locks whole pages. */
+/* Allocates pageable memory, and registers it as an application does with memory that it has. The
+   driver locks whole pages. */
 static int transfer_make_registered(struct transfer *t, size_t bytes, cugen_error *err) {
   int status = make_pageable(t, bytes, err);
   if (!status) status = CHECK(t, err, host_register, (t->host, bytes, CU_MEMHOSTREGISTER_PORTABLE));

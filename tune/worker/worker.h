@@ -22,7 +22,7 @@ struct worker_shared {
   char doing[DATASET_DOING_BYTES];
   /* The variant ran on the check problem, which differs from the problem that is timed. */
   bool on_check;
-  struct isolate_output output; /* the output of the kernels */
+  struct isolate_output output; /* what the kernels printed */
   struct watch_report report;
 };
 

@@ -1,6 +1,6 @@
 /* <mma.h>: nvcuda::wmma. CUDA does not say which lane holds which element. Here a lane holds other
-   elements than in a usual loop, so that a missing barrier has an effect. The lane that comes last
-   multiplies for all. */
+   elements than it fills in a loop such as i = lane; i += 32, so that a missing barrier has an
+   effect. The lane that comes last multiplies for all. */
 #ifndef CUGEN_MMA
 #define CUGEN_MMA
 namespace nvcuda {
