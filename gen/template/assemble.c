@@ -435,11 +435,13 @@ static int entry_mentions(struct walk *walk, const struct kernel_entry *entry) {
    would only complain about `int 128`. A name that cannot be a constant, and is declared only in
    branches of the preprocessor, stays a macro. */
 static int assemble_settle(struct walk *walk, struct name *name) {
-  if (name->variable && !name->used && names_tunable(walk->names, name))
+  const bool shared = name->kind == NAME_SHARED;
+  if (name->variable && !name->used && (shared || names_tunable(walk->names, name)))
     return error_at(walk, name->variable,
-                    " is a tunable of the config, and this variable hides it: remove the "
-                    "variable's declaration, or "
-                    "rename one of them",
+                    shared ? " is a shared array of the config, and this variable hides it: remove "
+                             "the variable's declaration, or rename one of them"
+                           : " is a tunable of the config, and this variable hides it: remove the "
+                             "variable's declaration, or rename one of them",
                     name->text);
   if (!name->scoped || !name->used || !names_macro(walk->names, name)) return CUGEN_OK;
   name->scoped = !name->tested && names_constant(walk->names, name);

@@ -21,6 +21,15 @@ TEST(an_array_has_accessors) {
       "__shared__ s_array s;\n\n#line 1 \"T/t.cu\"\n__global__ void f() { s(1, 2) = 0; }\n");
 }
 
+/* Left as it was, the source would not use the array, so that its layouts would all be alike. */
+TEST(a_declaration_in_the_source_hides_none) {
+  expanding_error(TUNED("shared 's' { dtype = 'f32', shape = { 4 } },"),
+                  "__global__ void f() {\n  __shared__ float s[4];\n  s[threadIdx.x] = 0;\n}\n",
+                  CUGEN_ERROR_TEMPLATE,
+                  "T/t.cu:2: s is a shared array of the config, and this variable hides it: remove "
+                  "the variable's declaration, or rename one of them\n  in variant 'a'");
+}
+
 static struct kernel_spec expand(struct expanding **bench, const char *body, const char *source) {
   *bench = expanding_open(body, NULL, 0);
   expanding_add(*bench, "t.cu", source);
