@@ -63,12 +63,12 @@ MUTANTS = [
     ("copy", "bulk", BULK, "copy_bulk.cu", "wrong stage filled", "stage == 0 ? stages - 1 : stage - 1", "stage", {"copy in flight"}),
     ("transpose", "padded", TRANSPOSE, "transpose_tiled.cu", "barrier removed", "  __syncthreads();\n", "\n", {"race"}),
     ("transpose", "padded", TRANSPOSE, "transpose_tiled.cu", "padding dropped", "  const int x = threadIdx.x;\n",
-     "  __shared__ dtype own[tile][tile];\n  const auto part = [&](int r, int c) -> dtype & { return own[r][c]; };\n"
+     "  (void)part;\n  __shared__ dtype own[tile][tile];\n  const auto part = [&](int r, int c) -> dtype & { return own[r][c]; };\n"
      "  const int x = threadIdx.x;\n", {CONFLICTS}),
     ("transpose", "padded", TRANSPOSE, "transpose_tiled.cu", "guard condition removed",
      "if (y + c < cols_left && x < rows_left) to[", "to[", {"out of bounds"}),
     ("transpose", "padded", TRANSPOSE, "transpose_tiled.cu", "array a row too small", "  const int x = threadIdx.x;\n",
-     "  __shared__ dtype own[tile - 1][tile + pad];\n  const auto part = [&](int r, int c) -> dtype & { return own[r][c]; };\n"
+     "  (void)part;\n  __shared__ dtype own[tile - 1][tile + pad];\n  const auto part = [&](int r, int c) -> dtype & { return own[r][c]; };\n"
      "  const int x = threadIdx.x;\n", {"index out of bounds"}),
     ("transpose", "vector", TRANSPOSE, "transpose_vector.cu", "barrier removed", "  __syncthreads();\n", "\n", {"race"}),
     ("sum", "global", SUM, "sum_global.cu", "barrier of the tree removed", "    __syncthreads();\n", "\n", {"race"}),
