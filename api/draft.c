@@ -211,12 +211,19 @@ static bool is_product(const struct draft *d) {
          find_size(d, "k") >= 0;
 }
 
+/* Returns the config's name of a parameter that the kernel calls so; "": there is none. */
+static const char *config_name(const struct draft *d, struct source_token word) {
+  for (size_t i = 0; i < d->out->parameter_count; i++)
+    if (same_word(d->in->parameters[i].name, word)) return d->out->parameters[i].name;
+  return "";
+}
+
 static void add_bound(struct draft *d, const struct signature_bound *bound) {
-  const struct source_token *times = bound->times, divisor = bound->divisor;
-  text_addf(&d->text, "%.*s", (int)bound->size.length, bound->size.at);
+  const struct source_token *times = bound->times;
+  text_add(&d->text, config_name(d, bound->size));
   for (size_t i = 0; i < 2 && times[i].length; i++)
-    text_addf(&d->text, " * %.*s", (int)times[i].length, times[i].at);
-  if (divisor.length) text_addf(&d->text, " // %.*s", (int)divisor.length, divisor.at);
+    text_addf(&d->text, " * %s", config_name(d, times[i]));
+  if (bound->divisor.length) text_addf(&d->text, " // %ld", strtol(bound->divisor.at, NULL, 0));
 }
 
 static bool is_stride(const struct signature_index *index, struct source_token size) {
@@ -260,9 +267,9 @@ static bool add_indexed(struct draft *d, const struct signature_index *index) {
   else if (other)
     text_add(&d->text, other);
   else
-    text_addf(&d->text, "%.*s", (int)index->strides[0].length, index->strides[0].at);
+    text_add(&d->text, config_name(d, index->strides[0]));
   for (size_t i = !outer && !other && strides > 1; i < strides; i++)
-    text_addf(&d->text, "\", \"%.*s", (int)index->strides[i].length, index->strides[i].at);
+    text_addf(&d->text, "\", \"%s", config_name(d, index->strides[i]));
   text_add_char(&d->text, '"');
   return true;
 }
@@ -295,34 +302,35 @@ static void add_shape(struct draft *d, size_t i, size_t buffer) {
 }
 
 /* Returns whether the word stands in the text, other than at its begin. */
-static bool names_word(const char *text, struct source_token word) {
-  const char *const end = text + strlen(text);
-  for (const char *at = text + 1;
-       (at = memmem(at, (size_t)(end - at), word.at, word.length)) != NULL; at++)
-    if (!text_is_word(at[-1]) && !text_is_word(at[word.length])) return true;
+static bool names_word(const char *text, const char *word) {
+  const size_t length = strlen(word);
+  for (const char *at = text + 1; (at = strstr(at, word)) != NULL; at++)
+    if (!text_is_word(at[-1]) && !text_is_word(at[length])) return true;
   return false;
 }
 
 /* Returns the size of an input that is none of a result's shape, since the kernel may sum over it;
-   length 0: none. */
-static struct source_token summed_size(const struct draft *d, const char *shape) {
+   "": none. */
+static const char *summed_size(const struct draft *d, const char *shape) {
   for (size_t i = 0; i < d->out->parameter_count; i++) {
     const struct signature_index *index = &d->in->indices[i];
     if (strcmp(d->out->parameters[i].kind, "input") != 0) continue;
     for (size_t k = 0; k < index->stride_count; k++)
-      if (!names_word(shape, index->strides[k])) return index->strides[k];
+      if (!names_word(shape, config_name(d, index->strides[k])))
+        return config_name(d, index->strides[k]);
     for (size_t k = 0; k < index->bound_count; k++)
-      if (!names_word(shape, index->bounds[k].size)) return index->bounds[k].size;
+      if (!names_word(shape, config_name(d, index->bounds[k].size)))
+        return config_name(d, index->bounds[k].size);
   }
-  return (struct source_token){0};
+  return "";
 }
 
 /* Adds the tolerance of a result with that shape: the rounding of a few operations, or of a sum. */
 static void add_tolerance(struct draft *d, const char *name, const char *shape) {
-  const struct source_token sum = summed_size(d, shape);
-  if (sum.length)
-    text_addf(&d->text, ", tolerance = \"2 * %.*s * eps('%s')\", norm = \"%.*s * eps('%s')\"",
-              (int)sum.length, sum.at, name, (int)sum.length, sum.at, name);
+  const char *const sum = summed_size(d, shape);
+  if (*sum)
+    text_addf(&d->text, ", tolerance = \"2 * %s * eps('%s')\", norm = \"%s * eps('%s')\"", sum,
+              name, sum, name);
   else
     text_addf(&d->text, ", tolerance = \"16 * eps('%s')\", norm = \"16 * eps('%s')\"", name, name);
 }

@@ -101,14 +101,26 @@ static bool is_heading(const char *line, size_t length) {
   return length && line[length - 1] == ':' && line[length];
 }
 
+/* Returns whether the line has the word error before a colon, as in "k.cu:2: error: " and "ptxas
+   error   : ". */
+static bool reports_error(const char *line, size_t length) {
+  static const char word[] = "error";
+  for (const char *at = line; (at = memmem(at, (size_t)(line + length - at), word, 5)); at += 5)
+    if ((at == line || !text_is_word(at[-1])) && at[5 + strspn(at + 5, " ")] == ':') return true;
+  return false;
+}
+
 const char *error_essence(const char *message, int *length) {
+  const char *found = message, *plain = NULL, *error = NULL;
   size_t size = strcspn(message, "\n");
-  const char *found = message;
   if (is_heading(message, size)) {
-    const char *error = strstr(message + size, "rror:");
-    while (error && error[-1] != '\n') error--;
-    if (error) found = error;
-    while (!error && is_heading(found, strcspn(found, "\n"))) found += strcspn(found, "\n") + 1;
+    for (const char *line = message + size; *line && !error; line += strcspn(line, "\n")) {
+      line += strspn(line, "\n");
+      const size_t length_of = strcspn(line, "\n");
+      if (reports_error(line, length_of)) error = line;
+      if (!plain && length_of && !is_heading(line, length_of)) plain = line;
+    }
+    found = error ? error : plain ? plain : message;
     size = strcspn(found, "\n");
   }
   *length = (int)size;

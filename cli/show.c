@@ -141,13 +141,15 @@ static int print_kernel(struct cli *cli, const void *of, FILE *out) {
   if (status) return status;
   const cugen_launch_info *launches;
   size_t count;
-  cugen_error ignored;
-  if (!api_kernel_launches(cli->kernel, NULL, &launches, &count, NULL, &ignored)) {
+  status = api_kernel_launches(cli->kernel, NULL, &launches, &count, NULL, &cli->error);
+  if (status == CUGEN_ERROR_MEMORY) return status;
+  if (!status) {
     fprintf(out, "\nTo call it:\n  ");
     status = print_signature(cli, NULL, out);
+    if (status) return status;
     fputc('\n', out);
   }
-  return status ? status : print_launches(cli, out);
+  return print_launches(cli, out);
 }
 
 /* Sets *text to the output of `print`, which the caller frees, so that an error is reported before

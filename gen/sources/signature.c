@@ -301,7 +301,7 @@ static bool is_switch(const char *text, struct source_token word) {
 /* ---- The launch ------------------------------------------------------------------------------ */
 
 /* number of last tokens of a body that are kept, the newest first */
-enum { WINDOW = 5 + 4 * SIGNATURE_FACTORS };
+enum { WINDOW = 9 + 4 * SIGNATURE_FACTORS };
 
 /* Returns 0 to 2 for the words x, y and z; -1: another token. */
 static int axis_of(struct source_token token) {

@@ -2,7 +2,9 @@
    value, and a pointer that begins as a parameter plus an offset stands for that parameter. */
 #include "uses.h"
 
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { LOCALS = 64, DEPTH_MOST = 8, TOKENS_MOST = 1 << 20 };
 
@@ -47,6 +49,16 @@ static int find_parameter(const struct signature *out, struct source_token word,
   for (int i = 0; i < out->parameter_count && i < KERNEL_MAX_ARGUMENTS; i++)
     if (same(out->parameters[i].name, word)) return out->parameters[i].pointer == pointer ? i : -1;
   return -1;
+}
+
+/* Returns the index of the scalar of that name if its type may be that of a size; -1: there is
+   none. */
+static int find_size(const struct signature *out, struct source_token word) {
+  static const char *const others[] = {"float", "double", "half", "bool", "char", "complex"};
+  const int found = find_parameter(out, word, false);
+  for (size_t i = 0; found >= 0 && i < sizeof others / sizeof *others; i++)
+    if (strstr(out->parameters[found].type, others[i])) return -1;
+  return found;
 }
 
 /* Returns the text up to the comma, semicolon or bracket that ends the expression. */
@@ -98,7 +110,7 @@ static bool varies(struct body *body, struct source_token factor) {
 static bool is_stride(struct body *body, const struct source_token *before,
                       struct source_reader text) {
   const struct source_token next = source_next_solid(&text);
-  const int other = find_parameter(body->out, before[1], false);
+  const int other = find_size(body->out, before[1]);
   if (source_is_mark(before[0], '*') &&
       (varies(body, before[1]) || (other >= 0 && source_is_mark(before[2], '*'))))
     return true;
@@ -125,10 +137,10 @@ static void read_expression(struct body *body, struct source_reader text, int de
       token = read_axis(&text, block, out);
     } else if (token.kind == SOURCE_NUMBER) {
       const long value = strtol(token.at, NULL, 0);
-      if (value > out->largest) out->largest = value;
+      if (value > out->largest && value < LONG_MAX) out->largest = value;
     } else if (token.kind == SOURCE_WORD && !source_is_mark(before[0], '.')) {
       const struct local *local = find_local(body, token);
-      const int scalar = find_parameter(body->out, token, false);
+      const int scalar = find_size(body->out, token);
       const bool stride = out->index && scalar >= 0 && is_stride(body, before, text);
       out->plain &= local && !local->bound.size.length;
       if (stride) add_stride(out->index, token);
@@ -167,17 +179,18 @@ static struct signature_bound bound_at(struct body *body, struct source_reader t
   while (source_is_mark(token, '(')) token = source_next_solid(&text);
   const struct local *local = find_local(body, token);
   if (local && depth < DEPTH_MOST) return bound_at(body, local->value, depth + 1);
-  if (find_parameter(body->out, token, false) < 0) return bound;
+  if (find_size(body->out, token) < 0) return bound;
   bound.size = token;
   struct source_token sign = source_next_solid(&text);
   for (size_t i = 0; i < 2 && source_is_mark(sign, '*'); i++) {
     token = source_next_solid(&text);
-    if (find_parameter(body->out, token, false) < 0) return (struct signature_bound){.size = {0}};
+    if (find_size(body->out, token) < 0) return (struct signature_bound){.size = {0}};
     bound.times[i] = token;
     sign = source_next_solid(&text);
   }
   token = source_next_solid(&text);
-  if (source_is_mark(sign, '/') && token.kind == SOURCE_NUMBER) bound.divisor = token;
+  if (source_is_mark(sign, '/') && token.kind == SOURCE_NUMBER && strtol(token.at, NULL, 0) > 0)
+    bound.divisor = token;
   return bound;
 }
 

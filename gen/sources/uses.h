@@ -6,7 +6,7 @@
 #include "signature.h"
 
 /* Reads the body at the head of the text; the parameters of *out have been read. Fills `uses`,
-   `indices`, `grid_bounds` and `sizes` of *out. */
+   `indices`, `grid_bounds`, `sizes` and `guarded` of *out, and may set `grid_by_threads`. */
 void uses_read(struct source_reader text, struct signature *out);
 
 #endif

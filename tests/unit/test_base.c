@@ -56,7 +56,7 @@ TEST(error_places_are_the_innermost) {
   error_place(NULL, "a.lua", 7);
 }
 
-/* A heading never stands for what it announces. */
+/* A heading does not stand for what it announces. */
 TEST(the_essence_of_a_message) {
   static const struct {
     const char *message, *essence;
@@ -68,7 +68,10 @@ TEST(the_essence_of_a_message) {
       {"refused:\nk.cu: In function 'k':\nk.cu:9:   required from here\nk.cu:3: error: y\n",
        "k.cu:3: error: y"},
       {"refused:\nin 'k':\nsyntax\nmore", "syntax"},
-      {"refused:\n", ""},
+      {"refused:\nk.cu:1: warning: the mirror: is off\nk.cu:2: error: z", "k.cu:2: error: z"},
+      {"refused:\n\nk.cu(5): catastrophe", "k.cu(5): catastrophe"},
+      {"refused:\nptxas info    : 1\nptxas error   : 2", "ptxas error   : 2"},
+      {"refused:\n", "refused:"},
       {"", ""},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -293,6 +293,8 @@ int cache_quick_check(sqlite3 *db, const char *sql, const char *path, const char
   int status = CUGEN_OK;
   if (!query_text(db, sql, &answer))
     status = cache_error_database(db, path, doing, err);
+  else if (!*text_get(&answer)) /* there was no memory for the answer's text */
+    status = error_memory(err);
   else if (strcmp(text_get(&answer), "ok") != 0)
     status = cache_error_corrupt(path, text_get(&answer), err);
   text_free(&answer);
