@@ -10,8 +10,7 @@
 enum { SEEDS = 50, LATENCY = 6 };
 
 static const char *const spaces[] = {"matmul_h200", "reduce_h200", "dedispersion", "expdist",
-                                     "hotspot",     "gemm",        "microhh",      "atf_prl_2x2",
-                                     "atf_prl_4x4", "atf_prl_8x8"};
+                                     "hotspot",     "gemm",        "microhh"};
 
 static const char *const strategies[] = {"random", "local", "evolutionary", "portfolio",
                                          "surrogate"};
