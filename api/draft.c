@@ -59,10 +59,6 @@ static void draft_copy(char *out, size_t size, struct source_token word) {
   snprintf(out, size, "%.*s", (int)word.length, word.at ? word.at : "");
 }
 
-static bool same_word(struct source_token a, struct source_token b) {
-  return a.length && a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
-}
-
 /* Returns whether the word contains the part, ignoring case. */
 static bool has_part(struct source_token word, const char *part) {
   const size_t length = strlen(part);
@@ -214,7 +210,7 @@ static bool is_product(const struct draft *d) {
 /* Returns the config's name of a parameter that the kernel calls so; "": there is none. */
 static const char *config_name(const struct draft *d, struct source_token word) {
   for (size_t i = 0; i < d->out->parameter_count; i++)
-    if (same_word(d->in->parameters[i].name, word)) return d->out->parameters[i].name;
+    if (source_same(d->in->parameters[i].name, word)) return d->out->parameters[i].name;
   return "";
 }
 
@@ -228,7 +224,7 @@ static void add_bound(struct draft *d, const struct signature_bound *bound) {
 
 static bool is_stride(const struct signature_index *index, struct source_token size) {
   for (size_t i = 0; i < index->stride_count; i++)
-    if (same_word(index->strides[i], size)) return true;
+    if (source_same(index->strides[i], size)) return true;
   return false;
 }
 
@@ -419,7 +415,7 @@ static void read_tunables(struct draft *d) {
 /* Returns whether the value may be a number of threads, or an edge of a tile. */
 static bool is_large(const struct draft *d, const struct tunable_guess *t) {
   for (int axis = 0; axis < 3; axis++)
-    if (same_word(d->in->block_extents[axis], t->name)) return true;
+    if (source_same(d->in->block_extents[axis], t->name)) return true;
   static const char *const parts[] = {"block", "thread", "tile", "bs", "wg", "dim"};
   if (has_part(t->name, "per")) return false;
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -508,14 +504,14 @@ static void add_entry(struct draft *d) {
 /* Returns the tunable of that name; NULL: none. */
 static const struct tunable_guess *find_tunable(const struct draft *d, struct source_token name) {
   for (size_t i = 0; i < d->tunable_count; i++)
-    if (same_word(d->tunables[i].name, name)) return &d->tunables[i];
+    if (source_same(d->tunables[i].name, name)) return &d->tunables[i];
   return NULL;
 }
 
 /* Returns whether the tunable is a factor by which the dimension's blockIdx is multiplied. */
 static bool is_step(const struct draft *d, int dimension, const struct tunable_guess *t) {
   for (size_t i = 0; i < SIGNATURE_FACTORS; i++)
-    if (same_word(d->in->grid_steps[dimension][i], t->name)) return true;
+    if (source_same(d->in->grid_steps[dimension][i], t->name)) return true;
   return false;
 }
 

@@ -45,9 +45,11 @@ cugen_cache_kind api_cache_parse(const char *text);
 int api_device_group(cugen *lib, const char *list, size_t index, const char **out,
                      cugen_error *error);
 
+enum { API_MOST_MODELS = 64 }; /* most described devices that are listed */
+
 /* Lists the described devices, shipped or in options.device_dir, by compute capability and then by
-   name, at most 64; a name such as "model:K40" is for options.device. Returns how many exist; fills
-   at most count. The strings live until the library is closed. */
+   name, at most API_MOST_MODELS. A name such as "model:K40" is for options.device. Returns how many
+   exist; fills at most count. The strings live until the library is closed. */
 size_t api_models(cugen *lib, const char **out, size_t count);
 /* Like api_models, with the devices' facts; the id is "model:K40". */
 size_t api_described_devices(cugen *lib, cugen_device_info *out, size_t count);

@@ -10,17 +10,15 @@
 #include "machine.h"
 #include "runtime/model/described.h"
 
-enum { MOST_MODELS = 64 };
-
 /* Loads the descriptions on first use; the library owns them. Returns their number; 0: out of
    memory. */
 static size_t load_models(cugen *lib, const struct gpu_model **out) {
   pthread_mutex_lock(&lib->lock);
-  if (!lib->models) lib->models = calloc(MOST_MODELS, sizeof *lib->models);
+  if (!lib->models) lib->models = calloc(API_MOST_MODELS, sizeof *lib->models);
   if (lib->models && !lib->model_count)
-    lib->model_count = device_files(lib->device_dir, lib->models, MOST_MODELS);
+    lib->model_count = device_files(lib->device_dir, lib->models, API_MOST_MODELS);
   *out = lib->models;
-  size_t count = lib->model_count < MOST_MODELS ? lib->model_count : MOST_MODELS;
+  size_t count = lib->model_count < API_MOST_MODELS ? lib->model_count : API_MOST_MODELS;
   pthread_mutex_unlock(&lib->lock);
   return *out ? count : 0;
 }
@@ -49,7 +47,7 @@ int api_model(const cugen *lib, const char *name, struct device_description *out
 
 const char *api_nearest_model(cugen *lib, const char *text) {
   const struct gpu_model *models;
-  const char *names[MOST_MODELS], *only = NULL;
+  const char *names[API_MOST_MODELS], *only = NULL;
   const size_t count = load_models(lib, &models);
   size_t containing = 0;
   for (size_t i = 0; i < count; i++) {

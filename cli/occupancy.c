@@ -183,17 +183,16 @@ static int occupancy_ask(struct cli *cli, const char *device, const cugen_resour
 /* Asks the GPUs of this machine, then the models. */
 static int occupancy_ask_all(struct cli *cli, const cugen_resources *resources,
                              struct answers *out) {
-  enum { MOST_MODELS = 64 };
   cugen_device_info devices[16];
-  const char *models[MOST_MODELS];
+  const char *models[API_MOST_MODELS];
   size_t count = cugen_devices(cli->lib, devices, 16, NULL);
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && i < 16 && !status; i++)
     if (device_parse(devices[i].id).kind == CUGEN_DEVICE_CUDA)
       status = occupancy_ask(cli, devices[i].id, resources, out);
-  size_t model_count = api_models(cli->lib, models, MOST_MODELS);
+  size_t model_count = api_models(cli->lib, models, API_MOST_MODELS);
   if (!status && !model_count) status = cli_no_memory(cli);
-  for (size_t i = 0; i < model_count && i < MOST_MODELS && !status; i++)
+  for (size_t i = 0; i < model_count && !status; i++)
     status = occupancy_ask(cli, models[i], resources, out);
   return status;
 }

@@ -9,10 +9,6 @@
 
 enum { NESTED = 32 /* most open brackets */ };
 
-static bool signature_same(struct source_token a, struct source_token b) {
-  return a.kind == b.kind && a.length && a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
-}
-
 /* ---- Parameter lists ------------------------------------------------------------------------ */
 
 /* Counts the token if it is a bracket; `open` holds the open brackets. Returns false if a closing
@@ -114,8 +110,7 @@ size_t signature_kernels(const char *text, struct source_token *names) {
     const struct source_token name = signature_kernel_name(&reader);
     if (name.kind != SOURCE_WORD) continue;
     size_t known = 0;
-    while (known < count && known < SIGNATURE_KERNELS && !signature_same(names[known], name))
-      known++;
+    while (known < count && known < SIGNATURE_KERNELS && !source_same(names[known], name)) known++;
     if (known < count) continue;
     if (count < SIGNATURE_KERNELS) names[count] = name;
     count++;
@@ -149,8 +144,7 @@ static void read_templates(struct source_reader text, struct signature *out) {
 
 static bool stands_in(struct source_reader reader, struct source_token name) {
   struct source_token token = source_next_solid(&reader);
-  while (token.kind != SOURCE_END && !signature_same(token, name))
-    token = source_next_solid(&reader);
+  while (token.kind != SOURCE_END && !source_same(token, name)) token = source_next_solid(&reader);
   return token.kind != SOURCE_END;
 }
 
@@ -165,7 +159,7 @@ static void read_macros(const char *text, struct signature *out) {
     struct source_reader ahead = reader;
     if (!source_is_mark_of(source_next_solid(&ahead), "#") ||
         !source_is(source_next_in_line(&ahead), "define") ||
-        !signature_same(source_next_in_line(&ahead), name))
+        !source_same(source_next_in_line(&ahead), name))
       continue;
     const struct source_token value = source_next_in_line(&ahead);
     if (value.kind == SOURCE_NUMBER && out->macro_count < SIGNATURE_MACROS &&
@@ -201,7 +195,7 @@ static bool is_declared(const char *text, struct source_token word) {
   for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
        before = token, token = source_next_solid(&reader)) {
     struct source_reader ahead = reader;
-    if (!signature_same(token, word)) continue;
+    if (!source_same(token, word)) continue;
     if (source_is_mark_of(source_next_solid(&ahead), "=") &&
         !source_is_mark_of(source_next_solid(&ahead), "="))
       return true;
@@ -214,16 +208,16 @@ static bool is_declared(const char *text, struct source_token word) {
 
 static bool is_noted(const struct signature *out, struct source_token word) {
   for (size_t i = 0; i < out->macro_count; i++)
-    if (signature_same(out->macros[i].name, word)) return true;
+    if (source_same(out->macros[i].name, word)) return true;
   for (size_t i = 0; i < out->template_count; i++)
-    if (signature_same(out->templates[i].name, word)) return true;
+    if (source_same(out->templates[i].name, word)) return true;
   return false;
 }
 
 /* Skips the kernel whose __global__ has just been read, unless it is the kernel of `out`. */
 static void skip_other(struct source_reader *reader, const struct signature *out) {
   struct source_reader ahead = *reader;
-  if (signature_same(signature_kernel_name(&ahead), out->name)) return;
+  if (source_same(signature_kernel_name(&ahead), out->name)) return;
   skip_brackets(&ahead, '(', ')');
   if (source_is_mark_of(source_next_solid(&ahead), "{")) skip_brackets(&ahead, '{', '}');
   *reader = ahead;
@@ -289,7 +283,7 @@ static bool is_switch(const char *text, struct source_token word) {
   for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
        before[1] = before[0], before[0] = token, token = source_next_solid(&reader)) {
     const struct source_token last = before[source_is_mark_of(before[0], "(")];
-    if (!signature_same(token, word) || source_is_one_of(last, defining, 5)) continue;
+    if (!source_same(token, word) || source_is_one_of(last, defining, 5)) continue;
     struct source_reader ahead = reader;
     used = opens_condition(before, source_is_mark_of(source_next_solid(&ahead), "?")) &&
            ends_condition(reader);
@@ -334,7 +328,8 @@ static bool has_words(const struct source_token *factors) {
   return false;
 }
 
-/* Stores the factors, unless blockDim is alone, if *place is empty or has no words and they have. */
+/* Stores the factors, unless blockDim is alone, if *place is empty, or if the factors have words
+   and *place has none. */
 static void store_product(struct source_token *place, const struct source_token *factors) {
   if (source_is(factors[0], "blockDim") && !factors[1].length) return;
   if (!place->length || (has_words(factors) && !has_words(place)))
@@ -437,7 +432,8 @@ struct body_names {
   size_t alias_count, step_count;
 };
 
-/* Notes the alias that the newest tokens define; the variable of a loop from threadIdx.x is none. */
+/* Notes the alias that the newest tokens define. The variable of a loop that begins at threadIdx.x
+   is no alias. */
 static void note_alias(struct body_names *names, const struct source_token *window) {
   int at = 6;
   if (!source_is_mark_of(window[0], ";,") || !source_is_mark_of(window[4], "=") ||
@@ -458,7 +454,7 @@ static void note_step(struct body_names *names, const struct source_token *windo
                       window[0].length == 1 && *window[0].at == '0';
   size_t i = 0;
   const struct source_token name = begins ? window[2] : axis >= 0 ? window[0] : window[3];
-  while (i < names->step_count && !signature_same(names->steps[i].name, name)) i++;
+  while (i < names->step_count && !source_same(names->steps[i].name, name)) i++;
   if (begins && i == names->step_count && i < STEPS) names->steps[names->step_count++].name = name;
   if (begins || i == names->step_count) return;
   struct source_token *const step = &names->steps[i].step;
@@ -480,7 +476,7 @@ static void read_body(struct source_reader text, struct signature *out) {
     if (depth == 0 && source_is_mark_of(token, "};")) return;
     for (size_t i = 0; i < names.alias_count && !source_is_mark_of(window[0], "."); i++) {
       const struct alias *a = &names.aliases[i];
-      if (!signature_same(a->name, token)) continue;
+      if (!source_same(a->name, token)) continue;
       tokens[0] = a->word, tokens[1] = a->point, tokens[2] = a->axis;
       first = 0;
     }
@@ -499,7 +495,7 @@ static struct source_token number_of(const char *text, struct source_token word)
   struct source_reader reader = {text, text + strlen(text)};
   struct source_token before = {0}, token = source_next_solid(&reader);
   for (; token.kind != SOURCE_END; before = token, token = source_next_solid(&reader)) {
-    if (!signature_same(token, word) || before.kind != SOURCE_WORD) continue;
+    if (!source_same(token, word) || before.kind != SOURCE_WORD) continue;
     struct source_reader ahead = reader;
     struct source_token number = source_next_in_line(&ahead);
     while (source_is_mark_of(number, "=(")) number = source_next_in_line(&ahead);
@@ -534,7 +530,7 @@ void signature_read(const char *text, struct source_token kernel, struct signatu
     if (source_is_mark_of(token, ";}")) template = (struct source_reader){0};
     if (source_is(token, "template")) template = reader;
     if (!source_is(token, "__global__")) continue;
-    if (!signature_same(signature_kernel_name(&reader), kernel)) continue;
+    if (!source_same(signature_kernel_name(&reader), kernel)) continue;
     if (template.at) read_templates(template, out);
     out->parameter_count = signature_read_list(reader, out->parameters);
     skip_brackets(&reader, '(', ')');

@@ -25,9 +25,9 @@ struct source_token {
   size_t length;
 };
 
-/* Functions read [at, end); those that take a pointer to a reader move `at`. An unterminated comment or raw
-   string ends with the text; a raw string with an invalid delimiter ends with its line. A quote
-   without its other half on the line is a SOURCE_MARK. */
+/* Functions read [at, end); those that take a pointer to a reader move `at`. An unterminated
+   comment or raw string ends with the text; a raw string with an invalid delimiter ends with its
+   line. A quote without its other half on the line is a SOURCE_MARK. */
 struct source_reader {
   const char *at, *end;
 };
@@ -48,6 +48,10 @@ static inline bool source_is_mark_of(struct source_token token, const char *mark
 }
 static inline bool source_is_word(struct source_token token, const char *word, size_t length) {
   return token.kind == SOURCE_WORD && token.length == length && memcmp(token.at, word, length) == 0;
+}
+/* Returns whether the tokens have the same text, which is not empty. */
+static inline bool source_same(struct source_token a, struct source_token b) {
+  return a.length && a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
 }
 
 /* Skips the rest of the line, including comments and splices over several lines, but not the

@@ -34,20 +34,17 @@ struct expression {
   long largest;
 };
 
-static bool same(struct source_token a, struct source_token b) {
-  return a.length && source_is_word(b, a.at, a.length);
-}
-
 static struct local *find_local(struct body *body, struct source_token word) {
   for (size_t i = 0; i < body->local_count; i++)
-    if (same(body->locals[i].name, word)) return &body->locals[i];
+    if (source_same(body->locals[i].name, word)) return &body->locals[i];
   return NULL;
 }
 
 /* Returns the index of the parameter of that name; -1: there is none. */
 static int find_parameter(const struct signature *out, struct source_token word, bool pointer) {
   for (int i = 0; i < out->parameter_count && i < KERNEL_MAX_ARGUMENTS; i++)
-    if (same(out->parameters[i].name, word)) return out->parameters[i].pointer == pointer ? i : -1;
+    if (source_same(out->parameters[i].name, word))
+      return out->parameters[i].pointer == pointer ? i : -1;
   return -1;
 }
 
@@ -78,7 +75,7 @@ static struct source_reader expression_at(struct body *body, struct source_reade
 
 static void add_stride(struct signature_index *index, struct source_token size) {
   for (size_t i = 0; i < index->stride_count; i++)
-    if (same(index->strides[i], size)) return;
+    if (source_same(index->strides[i], size)) return;
   if (index->stride_count < SIGNATURE_STRIDES) index->strides[index->stride_count++] = size;
 }
 
@@ -93,7 +90,7 @@ static void add_bound(struct signature *out, struct signature_index *index,
   if (!bound->size.length) return;
   mark_sizes(out, bound);
   for (size_t i = 0; i < index->bound_count; i++)
-    if (same(index->bounds[i].size, bound->size)) return;
+    if (source_same(index->bounds[i].size, bound->size)) return;
   if (index->bound_count < SIGNATURE_STRIDES) index->bounds[index->bound_count++] = *bound;
 }
 

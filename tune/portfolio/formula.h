@@ -26,7 +26,7 @@ struct portfolio_formula {
   bool known;  /* false: no formula can be fitted, as with too few measurements */
   size_t a, b; /* The sizes that are cut into tiles; b is PORTFOLIO_NO_SIZE if only a is. */
   int64_t tile_a, tile_b;
-  uint64_t rest;               /* the other sizes that differ between problems, as bits by index */
+  uint64_t rest;               /* a bit by index: differing sizes that are not cut */
   double terms[FORMULA_TERMS]; /* coefficients of the terms in formula.c's table, none negative */
   struct portfolio_ragged ragged[FORMULA_MOST_RAGGED];
   size_t ragged_count;

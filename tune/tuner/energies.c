@@ -26,8 +26,9 @@ enum {
 static const double least_power = 0.9;
 
 struct contender {
-  const struct cache_record *record; /* one of records->known; NULL: it is of this run */
-  size_t at;                         /* index into the records of this run */
+  const struct cache_record
+      *record; /* the record, in records->known; NULL: the record is of this run */
+  size_t at;   /* index into the records of this run */
   double seconds;
   struct candidate *candidate;
 };
