@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""printed.py BUILD LIBRARY: runs commands while one allocation after the other fails (LIBRARY, fake_memory.c). A command either fails or prints
-all that it prints otherwise: nothing is left out under the exit code 0."""
+"""printed.py BUILD LIBRARY: runs commands of which one allocation fails (LIBRARY, fake_memory.c): each of the first 4,000, or one of so
+many as COMMANDS says. A command that ends with 0 prints no fewer lines than without a failure."""
 import os
 import pathlib
 import subprocess
@@ -9,7 +9,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(sys.argv[1]).resolve() / "cugen"
 TURN = "docs/examples/turn/turn"
-COMMANDS = {  # and every how manieth allocation fails
+COMMANDS = {  # and the step from one allocation that fails to the next
     "devices": 1,
     "devices --json": 2,
     f"new {TURN}.cu --json": 1,
