@@ -252,10 +252,10 @@ static bool is_outside(const struct scope *s) {
 static void translate_see_word(struct scope *s, const char *word, const char *end) {
   const size_t length = (size_t)(end - word);
   const char *next = translate_skip_space(end);
+  if (!is_outside(s)) return;
   s->space |= source_after_word(word, "namespace") == end;
   if (source_after_word(word, "extern") == end && *next == '"')
     s->space |= *translate_skip_space(text_skip_opaque(next)) == '{';
-  if (!is_outside(s)) return;
   s->partial |=
       source_after_word(word, "extern") == end || source_after_word(word, "template") == end;
   s->shared |= source_after_word(word, "__shared__") == end;
@@ -277,7 +277,7 @@ static void end_declaration(struct scope *s, struct text *out) {
 
 static void see_sign(struct scope *s, char sign, struct text *out) {
   if (sign == '{') {
-    s->spaces += s->space && is_outside(s);
+    s->spaces += s->space;
     s->depth++;
     s->space = false;
   }

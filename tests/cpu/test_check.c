@@ -329,6 +329,10 @@ static const struct {
     {"#include <cuda/barrier>", {NULL, 0, "", BULK_LOAD(BARRIER)}},
     {"#include <cuda/barrier>", {"copy in flight", 11, "s", BULK_LOAD("")}},
     {"static __device__ const float z[2] = {0, 0};", {NULL, 0, "", "y[i] = x[i] + z[t & 1];"}},
+    /* A using directive in a function leaves the kernel's body, with its PTX, a body. */
+    {"namespace m { __device__ int q; } static __device__ int f() { using namespace m; return q; }",
+     {NULL, 0, "",
+      "int v;\nasm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(v));\ny[i] = x[i] + 0 * (v + f());"}},
     /* One line of a function writes two arrays. In one of them it writes the value that was
        there, which is a note. */
     {"static __device__ __noinline__ void put(float *p, float v) { p[0] = v; }",
