@@ -443,8 +443,8 @@ TEST(a_digest_reaches_the_end) {
   free(data);
 }
 
-/* All buffer sets together take twice the L2: 8 sets of 4 MiB for 16 MiB. A variant need not use
-   the scratch, so that this does not count. */
+/* All buffer sets together take twice the L2: 8 sets of 4 MiB for 16 MiB. They share the scratch,
+   so that this does not count. */
 TEST(sets_exceed_the_l2) {
   struct kernel_argument arguments[] = {
       {.dtype = &dtype_table[DTYPE_f32], .rank = 1, .elements = 1 << 20},
@@ -460,7 +460,9 @@ TEST(sets_exceed_the_l2) {
   assert_int_equal(dataset_sets_wanted(&device, &spec), 1);
   arguments[0].elements = 1;
   assert_int_equal(dataset_sets_wanted(&device, &spec), DATASET_MOST_SETS);
-  /* at most a quarter of the memory is used */
-  device.description.facts.memory_bytes = INT64_C(3) << 29;
+  /* At most a quarter of the memory is used: 164 MiB hold the scratch of 128 and two sets of 16. */
+  arguments[0].elements = 1 << 22;
+  device.description.facts.l2_bytes = 64 << 20;
+  device.description.facts.memory_bytes = INT64_C(656) << 20;
   assert_int_equal(dataset_sets_wanted(&device, &spec), 2);
 }

@@ -212,7 +212,9 @@ void dataset_close(struct device *device, struct dataset *d) {
   verifier_close(device, d->verifier);
   for (size_t s = 0; s < d->set_count; s++) {
     for (size_t i = 0; i < d->spec.argument_count; i++)
-      if (d->sets[s][i].base || d->sets[s][i].device) device->ops->free(device, &d->sets[s][i]);
+      if (!dataset_is_shared(&d->spec.arguments[i], s) &&
+          (d->sets[s][i].base || d->sets[s][i].device))
+        device->ops->free(device, &d->sets[s][i]);
     free(d->sets[s]);
   }
   for (size_t i = 0; d->kept && i < d->spec.argument_count; i++)

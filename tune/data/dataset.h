@@ -15,7 +15,9 @@ struct dataset {
   int64_t id;
   struct kernel_spec spec; /* arguments, buffers_hash, and the flops by which samples are chosen */
   uint64_t seed;
-  struct memory *sets[DATASET_MOST_SETS]; /* one memory for each argument (unused for scalars) */
+  /* One memory for each argument (unused for scalars). All sets have the scratch of the first, as
+     the launches of an application's call have the call's. */
+  struct memory *sets[DATASET_MOST_SETS];
   size_t set_count;
   /* For each argument that a kernel may change, a copy on the device from which the argument is
      restored; empty if none was needed yet or the device has no room. */

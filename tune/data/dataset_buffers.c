@@ -316,6 +316,10 @@ int dataset_fill_buffers(struct device *device, struct dataset *d,
   return status;
 }
 
+bool dataset_is_shared(const struct kernel_argument *a, size_t set) {
+  return set > 0 && a->kind == CUGEN_ARGUMENT_SCRATCH;
+}
+
 int dataset_alloc_set(struct device *device, struct dataset *d, cugen_error *err) {
   struct memory *set = calloc(d->spec.argument_count + 1, sizeof *set);
   if (!set) return error_memory(err);
@@ -324,6 +328,10 @@ int dataset_alloc_set(struct device *device, struct dataset *d, cugen_error *err
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     if (a->rank == 0) continue;
+    if (dataset_is_shared(a, d->set_count - 1)) {
+      set[i] = d->sets[0][i];
+      continue;
+    }
     status =
         device->ops->alloc(device, a->memory, (size_t)kernel_argument_bytes(a), true, &set[i], err);
     if (!status && dataset_is_kept_zero(a))
@@ -335,17 +343,18 @@ int dataset_alloc_set(struct device *device, struct dataset *d, cugen_error *err
 }
 
 /* On a GPU, what the sets hold beside scratch takes at least twice the L2 cache together, unless so
-   many sets are more than DATASET_MOST_SETS, or take more than a quarter of the device's memory. */
+   many sets are more than DATASET_MOST_SETS, or take more than a quarter of the device's memory
+   with the scratch. */
 size_t dataset_sets_wanted(const struct device *device, const struct kernel_spec *spec) {
   const struct device_facts *facts = &device->description.facts;
-  int64_t bytes = 1, all = 1;
+  int64_t bytes = 1, scratch = 0;
   for (size_t i = 0; i < spec->argument_count; i++) {
     const struct kernel_argument *a = &spec->arguments[i];
     if (a->rank == 0) continue;
-    all += kernel_argument_bytes(a);
-    if (a->kind != CUGEN_ARGUMENT_SCRATCH) bytes += kernel_argument_bytes(a);
+    *(a->kind == CUGEN_ARGUMENT_SCRATCH ? &scratch : &bytes) += kernel_argument_bytes(a);
   }
-  int64_t wanted = (2 * facts->l2_bytes + bytes - 1) / bytes, most = facts->memory_bytes / 4 / all;
+  int64_t wanted = (2 * facts->l2_bytes + bytes - 1) / bytes;
+  const int64_t most = (facts->memory_bytes / 4 - scratch) / bytes;
   if (wanted > most) wanted = most;
   if (wanted > DATASET_MOST_SETS) wanted = DATASET_MOST_SETS;
   return wanted < 1 || !facts->is_gpu ? 1 : (size_t)wanted;

@@ -41,6 +41,8 @@ int dataset_run_apart(const struct loading *loading, int (*step)(void *context, 
 
 /* Returns the number of buffer sets that a timed dataset rotates through. */
 size_t dataset_sets_wanted(const struct device *device, const struct kernel_spec *spec);
+/* Returns true if the set has the argument's memory from set 0, which owns it. */
+bool dataset_is_shared(const struct kernel_argument *argument, size_t set);
 /* Allocates one more buffer set without filling it. */
 int dataset_alloc_set(struct device *device, struct dataset *dataset, cugen_error *err);
 /* Fills every input of every set. Runs the generators whose data is not ready. */

@@ -30,7 +30,7 @@ static void print_head(const Program &program) {
   std::strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", gmtime(&moment));
   say("%s, CUDA driver %d.%d, cuBLAS %zu, CUB %d, cugen %s, %s; %s\n", device.name, driver / 1000, driver % 1000 / 10,
       cublasLtGetVersion(), cub_version(), CUGEN_VERSION, date, device_state().c_str());
-  say("Random data in [-1, 1), up to 64 sets of buffers of twice the L2 (%zu MiB) together, %d batches of 1 ms or more each, A B A B; "
+  say("Random data in [-1, 1), up to 64 sets of buffers of twice the L2 (%zu MiB) together, one scratch for all, %d batches of 1 ms or more each, A B A B; "
       "tuning "
       "and all in %.0f s.\nTimes: median (least, 20%%..80%%). Ratio: the peer's median over cugen's; above 1 cugen "
       "is "

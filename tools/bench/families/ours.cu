@@ -89,6 +89,7 @@ void Ours::add_set(unsigned seed) {
   for (size_t i = 0; i < about().arguments; i++) {
     cugen_argument_info info = argument(i);
     bool buffer = info.kind <= CUGEN_ARGUMENT_INOUT;
+    if (sets.size() == 1) scratch.push_back(info.kind == CUGEN_ARGUMENT_SCRATCH ? Buffer((size_t)info.bytes) : Buffer());
     sets.back().push_back(buffer ? Buffer((size_t)info.bytes) : Buffer());
     if (buffer && info.kind != CUGEN_ARGUMENT_OUTPUT)
       sets.back()[i].fill(info.dtype, 97 * seed + (unsigned)i);
@@ -102,7 +103,7 @@ void Ours::bind(std::vector<Buffer> &set) {
   cugen_call *call;
   cugen_error error;
   for (size_t i = 0; i < set.size(); i++)
-    arguments.push_back(constants[i].empty() ? set[i].at : (void *)constants[i].data());
+    arguments.push_back(!constants[i].empty() ? (void *)constants[i].data() : scratch[i].at ? scratch[i].at : set[i].at);
   fail_if(cugen_call_bind(plan.get(), arguments.data(), arguments.size(), &call, &error), error);
   calls.emplace_back(call);
 }
