@@ -97,8 +97,11 @@ static void alloc_wanted(struct device *device, struct dataset *d) {
   cugen_error no_room;
   if (device->ops->alloc(device, MEMORY_DEVICE, d->results_bytes, false, &d->wanted, &no_room))
     return;
-  if (list && device->ops->alloc(device, MEMORY_DEVICE, list, false, &d->sampled, &no_room))
-    drop_wanted(device, d);
+  int status = list ? device->ops->alloc(device, MEMORY_DEVICE, list, false, &d->sampled, &no_room)
+                    : CUGEN_OK;
+  /* The padding between results is copied with them. */
+  if (!status) status = device->ops->fill(device, d->wanted.device, 0, d->results_bytes, &no_room);
+  if (status) drop_wanted(device, d);
 }
 
 static int upload_wanted(struct device *device, struct dataset *d, bool results, cugen_error *err) {
