@@ -56,8 +56,8 @@ static int judgement_judge(struct lookup *l, const struct cache_record *record, 
   out->order = cache_record_order(record, index, l->config->objective);
   status = lookup_expand(l, index, spec, &out->why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
-  /* A launch that the config describes but no device accepts has no source. A record of such a
-     launch is valid as long as the reason is the same. */
+  /* A variant that does not expand has no source. Its record is valid as long as the reason is the
+     same. */
   struct hash refusal = {""};
   bool refused = expand_refuses(status) && record->outcome == CUGEN_OUTCOME_LAUNCH;
   if (refused) refusal = candidate_refusal(record->variant, out->why.message);

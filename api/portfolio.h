@@ -161,8 +161,8 @@ double portfolio_entry_ratio(const struct portfolio_data *data,
                              const struct portfolio_entry *entry);
 
 enum { PORTFOLIO_MOST_CANDIDATES = 96 };
-/* Chooses few variants of which one is near the best of each problem. out has room for `most`;
-   variants that cover the most problems come first. */
+/* Chooses few variants of which one is near the best of each problem, if `most` suffice; each adds
+   the most further problems. out has room for `most`. */
 int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t *out, size_t *count,
                          cugen_error *err);
 

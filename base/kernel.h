@@ -96,10 +96,9 @@ struct kernel_argument {
   enum data_kind data;   /* unless DATA_FILL, a data set has the contents (tune/data/dataset.h) */
   struct hash data_hash; /* hash of everything that the data depends on; empty if the data depends
                             on its fill alone */
-  double tolerance;      /* without a norm, outputs must satisfy |got - want| <= tolerance * max(1,
-                            |want|) */
-  double norm;           /* outputs must satisfy ||got - want|| <= norm * ||want||, in the Euclidean
-                            norm; 0: no norm */
+  double tolerance;      /* outputs must satisfy |got - want| <= tolerance * max(1, |want|) */
+  double norm;           /* outputs must also satisfy ||got - want|| <= norm * ||want||, in the
+                            Euclidean norm; 0: no norm */
   struct value value;    /* value of a scalar; VALUE_NIL for a struct */
   /* For a scalar that is a struct: its name in C, and its bytes as they are passed. 0 bytes if the
      scalar is no struct. */

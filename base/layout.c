@@ -136,8 +136,8 @@ void layout_print(const struct layout *layout, struct text *out) {
 
 /* ---- Maps ----------------------------------------------------------------------------------- */
 
-/* Makes the modes, the outermost first, without their strides: each dimension is divided into a
-   part for each level of tiles. */
+/* Makes the modes, the outermost first, without their strides: of each dimension one for each level
+   of tiles, and one more. */
 static void divide(const struct layout *layout, const int64_t *shape, struct layout_map *out) {
   for (int level = 0; level <= layout->tiles; level++)
     for (int i = 0; i < layout->rank; i++) {

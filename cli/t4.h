@@ -6,7 +6,8 @@
 
 struct t4 {
   json_t *results; /* in the order of the lines */
-  json_t *names;   /* object whose keys are the tunables, in the order in which they appear */
+  json_t *names;   /* object whose keys are "implementation" and the tunables, as they first
+                      appear */
   json_t *first;   /* the first record, whose space all other records must have; NULL: no record
                       yet */
   json_t *other;   /* a record of another space; NULL: none */

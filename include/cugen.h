@@ -71,7 +71,7 @@ typedef enum cugen_cause {
   CUGEN_CAUSE_KERNEL_TIME,  /* the driver ended a kernel that took too long */
   CUGEN_CAUSE_COMPILE_TIME, /* a compile was stopped at its time limit */
   CUGEN_CAUSE_ASSEMBLY,     /* the compiler does not know an instruction in inline assembly */
-  CUGEN_CAUSE_DEVICE_LOST,  /* the device is gone, whatever ran on it */
+  CUGEN_CAUSE_DEVICE_LOST,  /* the device is gone; no kernel's fault */
   CUGEN_CAUSE_BUSY,         /* the cache's server could not answer just now: trying again may
                                work */
   CUGEN_CAUSE_GRID_SYNC,    /* a kernel waits for its whole grid in a launch that is not
@@ -318,7 +318,7 @@ typedef enum cugen_plan_choice {
    NULL, and seconds, measured_at and the versions are 0. */
 typedef struct cugen_plan_info {
   const char *kernel, *problem;
-  const char *variant; /* full text of the variant */
+  const char *variant;
   cugen_plan_choice choice;
   const char *tuned_for; /* the problem of the record */
   const char *tuned_on;  /* the other GPU of the record, or of the shipped portfolio;

@@ -16,7 +16,7 @@ struct candidate {
   struct compile_job *ptx_build;
   /* The count under way of the bytes that the real image requests from memory; NULL: none. */
   struct counting *counting;
-  /* The reason, if the candidate cannot be launched or tried; else CUGEN_OK. */
+  /* Why it cannot be launched or tried, unless its compile failed; else CUGEN_OK. */
   cugen_error refused;
   /* The cause of the last run's failure. No record is stored for CUGEN_CAUSE_UNSUPPORTED, a feature
      that the cpu device lacks. */

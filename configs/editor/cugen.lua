@@ -206,7 +206,7 @@
 
 ---@class cugen.scalar_attributes
 ---@field dtype? cugen.scalar_dtype|string `index` by default
----@field value? cugen.expression the problem or shared tunable of the same name by default
+---@field value? cugen.expression the problem or tunable of the same name by default
 ---@field specialize? cugen.expression whether the value is part of the source instead of a parameter; `false` by default
 ---@field struct? string a struct passed by value: its name in the template, which defines it
 ---@field fields? table[] of the struct, `{ "dt", dtype = "f32", value = "0.1" }`, `{ "stride", dtype = "i32", pitch = "A" }` or `{ "elements", buffer = "A" }`

@@ -1,5 +1,5 @@
 -- Numbers that follow from the tunables of wgmma and wgmma_stream alike.
-derive "by_rows"       "(layout_c == 'row') ~= swap"       -- C's lines are the tile's rows
+derive "by_rows"       "(layout_c == 'row') ~= swap"       -- C's rows are the tile's rows
 derive "cluster_size"  "cluster_x * cluster_y * split_k"   -- blocks
 derive "threads"       "128 * (consumers + 1)"
 derive "rows"          "BM // select(pingpong, 1, consumers)" -- of a consumer

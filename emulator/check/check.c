@@ -491,7 +491,7 @@ static int keep_printed(const struct outcome *o, cugen_error *err) {
 }
 
 static enum counted counted_where(const struct check *c, const struct check_problem *problem) {
-  if (problem->around) return COUNTED_NOT; /* the variant has run on its family's first problem */
+  if (problem->around) return COUNTED_NOT; /* the variant also runs on the check problem */
   if (!check_list_sized(&c->list, problem)) return COUNTED_ELSEWHERE;
   return problem->whole ? COUNTED_WHOLE_TILES : COUNTED_SIZE;
 }

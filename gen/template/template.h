@@ -34,7 +34,7 @@ struct template {
   size_t fragment_count;
 };
 
-/* path: for messages. */
+/* path: kept in *out. */
 int template_parse(const char *path, const char *content, size_t length, struct template **out,
                    cugen_error *err);
 void template_free(struct template *template);

@@ -75,7 +75,7 @@ class Cause(IntEnum):
     KERNEL_TIME = 6  # the driver ended a kernel that took too long
     COMPILE_TIME = 7  # a compile was stopped at its time limit
     ASSEMBLY = 8  # the compiler does not know an instruction in inline assembly
-    DEVICE_LOST = 9  # the device is gone, whatever ran on it
+    DEVICE_LOST = 9  # the device is gone; no kernel's fault
     BUSY = 10  # the cache's server could not answer just now: trying again may work
     GRID_SYNC = 11  # a kernel waits for its whole grid in a launch that is not cooperative
     UNSUPPORTED = 12  # a GPU may launch the kernel; the cpu device cannot
@@ -270,7 +270,7 @@ class PlanInfo(Described):
 
     kernel: str
     problem: str
-    variant: str  # full text of the variant
+    variant: str
     choice: PlanChoice
     tuned_for: str | None  # the problem of the record
     tuned_on: str | None  # the other GPU of the record, or of the shipped portfolio; otherwise None

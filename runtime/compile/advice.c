@@ -82,8 +82,8 @@ static void add_missing(const struct advice *advice, const char *header, struct 
 
 /* ---- Headers that the cpu device lacks ------------------------------------------------------ */
 
-/* Replaces the diagnostic if the cpu device lacks the header, because the host compiler's message
-   does not help; else returns false. */
+/* Replaces the diagnostic on a header of `families`, because the host compiler's message does not
+   help; else returns false. */
 static bool refuse_for_gpus(struct advice *advice, const char *path, int line, const char *header,
                             struct text *out) {
   /* beginnings of the names of CUDA's headers */

@@ -97,7 +97,7 @@ static bool portfolio_next(struct strategy *strategy, uint64_t *index) {
   struct portfolio *s = (struct portfolio *)strategy;
   size_t arm = s->reported < SAMPLES ? 0 : search_portfolio_choose(s);
   while (arms[arm]->next(s->arms[arm], index)) {
-    if (!search_give(strategy, *index)) continue; /* another strategy gave this variant */
+    if (!search_give(strategy, *index)) continue;
     for (size_t i = 0; i < ARMS; i++)
       if (i != arm) arms[i]->taken(s->arms[i], *index);
     s->pending[s->given % PENDING].index = *index;

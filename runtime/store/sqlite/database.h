@@ -200,8 +200,8 @@ int cache_probe(const char *path, bool *fresh, cugen_error *err);
 bool cache_on_network(const char *folder);
 /* 0 when the database can be written, else the errno that says why not. */
 int cache_why_not_writable(const char *path, const char *folder);
-/* Whether there is a log beside the file that is not empty: a write-ahead log with commits that
-   are not yet in the file, or a journal for rolling back an unfinished change. */
+/* Whether there is a log beside the file that is not empty: a write-ahead log, whose commits may
+   not be in the file yet, or a journal for rolling back an unfinished change. */
 bool cache_has_log(const char *path);
 
 /* ---- The functions of engine.h -------------------------------------------------------------- */
