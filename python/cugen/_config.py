@@ -65,7 +65,7 @@ class _Stored:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) or (hasattr(value, "item") and getattr(value, "shape", None) == () and not hasattr(value, "device"))
+    return getattr(value, "shape", ()) == () and isinstance(_plain(value), (int, float))
 
 
 # ---- Lua ------------------------------------------------------------------------------------------------------------

@@ -24,6 +24,15 @@ __global__ void turn(double *x, int *count, int n) {
 """
 
 
+class Scalar:
+    """A number as NumPy 2 has them."""
+    shape = ()
+    device = "cpu"
+
+    def item(self):
+        return 2.5
+
+
 class Described(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -34,7 +43,7 @@ class Described(unittest.TestCase):
         cls.out = np.zeros_like(cls.x)
 
     def axpy(self, source=AXPY, answer=None, **more):
-        arguments = [self.out, self.x, self.y, 2.5, 1000]
+        arguments = [self.out, self.x, self.y, Scalar(), np.int32(1000)]
         return cugen.Config(source, "axpy", arguments, **{"tunables": {"BLOCK": [64, 128]}, "grid": "ceil_div(n, BLOCK)", "block": "BLOCK",
                                                           "answer": answer, **more})
 
