@@ -9,9 +9,13 @@
      within M * N * K <= 24795676672
      class dtype=bf16 layout_a=row ...
      class dtype=f16 layout_a=row ...
+     exchange M N BM BN
+     mirror dtype=bf16 layout_a=col ...
 
    An empty line follows, and then the body of a portfolio (runtime/store/portfolio.h). The
-   portfolio does not serve sizes for which `within` is false. */
+   portfolio does not serve sizes for which `within` is false. A class that is a mirror is served
+   after the words of each pair of `exchange` have changed places: a product whose C is stored by
+   columns is the transposed product with C by rows. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,15 +72,15 @@ static double class_difference(const char *class, const char *wanted) {
   return differ;
 }
 
-/* *out becomes the least difference between the look-up's class and a class of the portfolio; 0 if
-   the portfolio lists the look-up's class. */
-static int shipped_difference(const char *text, const struct cache_key *class_key, double *out,
-                              cugen_error *err) {
+/* *out becomes the least difference between the look-up's class and those that the portfolio lists
+   behind the word, "class" or "mirror"; 0 if the look-up's class is listed. */
+static int shipped_difference(const char *text, const char *word, const struct cache_key *class_key,
+                              double *out, cugen_error *err) {
   struct text class = {0};
   size_t length;
   uint64_t lacks;
   *out = INFINITY;
-  for (const char *at = text; *out > 0 && (at = shipped_find_line(at, "class", &length));
+  for (const char *at = text; *out > 0 && (at = shipped_find_line(at, word, &length));
        at += length + (at[length] == '\n')) {
     text_clear(&class);
     text_add_n(&class, at, length);
@@ -112,6 +116,7 @@ struct shipped_file {
   const char *text;
   size_t place; /* among the embedded files; decides between equal distances */
   double class, device;
+  bool mirrored; /* the class is one of its mirrors */
 };
 
 /* Sets the distances of the class and of the GPU: 0 for the look-up's own GPU, 1 or more for
@@ -124,7 +129,11 @@ static int measure_distance(const struct lookup *l, const struct cache_key *clas
   if (!has_line(file->text, "kernel", l->config->name) ||
       !has_line(file->text, "objective", portfolio_objective(l->config)))
     return CUGEN_OK;
-  int status = shipped_difference(file->text, class_key, &file->class, err);
+  double mirror = INFINITY;
+  int status = shipped_difference(file->text, "class", class_key, &file->class, err);
+  if (!status) status = shipped_difference(file->text, "mirror", class_key, &mirror, err);
+  file->mirrored = mirror < file->class;
+  if (file->mirrored) file->class = mirror;
   if (status || isinf(file->class) || (file->class > 0 && kind != PORTFOLIO_OTHER_CLASS))
     return status;
   char *device = copy_line(file->text, "device", err);
@@ -202,15 +211,55 @@ static int limit_rule(const char *shipped, struct portfolio_body *body, cugen_er
   return body->rule ? CUGEN_OK : error_memory(err);
 }
 
+/* Returns the word with which the word changes places, or the word itself; *length becomes that of
+   the result. pairs: words with a blank between, the two of each pair beside each other. */
+static const char *exchanged_word(const char *pairs, const char *word, size_t *length) {
+  const char *at = pairs, *before = NULL;
+  size_t before_length = 0;
+  for (size_t i = 0; *at && *at != '\n'; i++) {
+    const size_t own = strcspn(at, " \n");
+    const char *next = at + own + (at[own] == ' ');
+    if (own == *length && strncmp(at, word, own) == 0) {
+      *length = i % 2 ? before_length : strcspn(next, " \n");
+      return i % 2 ? before : next;
+    }
+    before = at, before_length = own, at = next;
+  }
+  return word;
+}
+
+/* Returns a copy of the portfolio in which the words of its pairs have changed places, in `within`
+   and the body; the caller frees it. */
+static char *mirror(const char *shipped, cugen_error *err) {
+  struct text out = {0};
+  size_t length;
+  const char *pairs = shipped_find_line(shipped, "exchange", &length);
+  for (const char *at = shipped; *at;) {
+    size_t own = 0;
+    while (text_is_word(at[own])) own++;
+    size_t other = own;
+    const char *word = own && pairs ? exchanged_word(pairs, at, &other) : at;
+    text_add_n(&out, word, own ? other : 1);
+    at += own ? own : 1;
+  }
+  char *copy = text_take(&out);
+  if (!copy) error_memory(err);
+  return copy;
+}
+
 /* Parses the portfolio and describes its device. Free *out also after a failure. */
-static int make_found(const struct lookup *l, const char *shipped, struct portfolio_shipped *out,
-                      cugen_error *err) {
+static int make_found(const struct lookup *l, const struct shipped_file *file,
+                      struct portfolio_shipped *out, cugen_error *err) {
   struct device_description there;
+  char *mirrored = file->mirrored ? mirror(file->text, err) : NULL;
+  if (file->mirrored && !mirrored) return CUGEN_ERROR_MEMORY;
+  const char *shipped = mirrored ? mirrored : file->text;
   const char *body = strstr(shipped, "\n\n");
   int status = portfolio_body_parse(body ? body + 2 : "", &out->body, err);
   if (!status) status = limit_rule(shipped, &out->body, err);
+  free(mirrored);
   if (status) return status;
-  char *device = copy_line(shipped, "device", err);
+  char *device = copy_line(file->text, "device", err);
   if (!device) return CUGEN_ERROR_MEMORY;
   out->predicted = device_parse(device).predicted;
   out->device = strdup(device_parse(device).name);
@@ -229,7 +278,7 @@ int portfolio_find_shipped(const struct lookup *l, enum portfolio_kind kind,
   *out = (struct portfolio_shipped){0};
   *found = false;
   int status = list_serving(l, kind, &files, &count, err);
-  if (!status && count) status = make_found(l, files[0].text, out, err);
+  if (!status && count) status = make_found(l, &files[0], out, err);
   *found = !status && count;
   if (status) portfolio_shipped_free(out);
   free(files);
@@ -251,7 +300,7 @@ int portfolio_serve_shipped(struct lookup *l, enum portfolio_kind kind, struct f
   int status = list_serving(l, kind, &files, &count, err);
   for (size_t i = 0; i < count && !status && !*found; i++) {
     struct portfolio_shipped shipped = {0};
-    status = make_found(l, files[i].text, &shipped, err);
+    status = make_found(l, &files[i], &shipped, err);
     if (!status) status = portfolio_serve_by(l, &shipped.body, kind, failures, out, found, err);
     if (*found) text_add(device, shipped.device);
     out->same_model = *found && shipped.same_model;
