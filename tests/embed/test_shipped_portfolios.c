@@ -100,9 +100,10 @@ static void serves_all(const struct embedded_file *file) {
   const bool predicted = strncmp(device, mark, sizeof mark - 1) == 0;
   const enum portfolio_kind kind = predicted ? PORTFOLIO_PREDICTED : PORTFOLIO_MEASURED;
   CLOSED(cugen) *lib = open_for(file->path, device + (predicted ? sizeof mark - 1 : 0));
-  const char *at = file->data;
-  while ((at = find_line(at, "class ", words, sizeof words)))
-    is_found(lib, file->path, kind, kernel, words);
+  const char *at;
+  for (size_t i = 0; i < 2; i++)
+    for (at = file->data; (at = find_line(at, i ? "mirror " : "class ", words, sizeof words));)
+      is_found(lib, file->path, kind, kernel, words);
   at = file->data;
   while ((at = find_line(at, "at ", words, sizeof words)))
     serves(lib, file->path, kind, kernel, words);
@@ -133,12 +134,37 @@ static void takes(cugen *lib, const char *settings, const char *implementation, 
              choice.tuned_on ? "what ships" : "the config");
 }
 
+/* Sets *rows and *columns to the extents of the tile of C that a plan takes. */
+static void tile_of(cugen *lib, const char *settings, int *rows, int *columns) {
+  char words[256];
+  cugen_choice choice;
+  cugen_error err;
+  snprintf(words, sizeof words, "%s", settings);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, settings, "matmul", words);
+  check(api_kernel_choose(kernel, 0, &choice, &err), &err, settings);
+  const char *tile = strstr(choice.variant, "BM=");
+  assert_non_null(tile);
+  assert_int_equal(sscanf(tile, "BM=%d BN=%d", rows, columns), 2);
+}
+
+/* A product whose C is stored by columns takes the transposed tile of the transposed product. */
+TEST(a_mirrored_class_is_served) {
+  CLOSED(cugen) *lib = open_library("model:H200");
+  int rows, columns, other_rows, other_columns;
+  tile_of(lib, "dtype=f32 M=4096 N=200 K=2048", &rows, &columns);
+  tile_of(lib, "dtype=f32 layout_a=col layout_b=col layout_c=col M=200 N=4096 K=2048", &other_rows,
+          &other_columns);
+  assert_true(rows != columns);
+  assert_int_equal(rows, other_columns);
+  assert_int_equal(columns, other_rows);
+}
+
 /* The portfolio of other layouts serves, but none of other types. */
 TEST(the_nearest_class_serves) {
   CLOSED(cugen) *lib = open_library("model:H200");
-  takes(lib, "dtype=f32 layout_a=col layout_c=col M=1 N=16384 K=4096", "skinny", true);
+  takes(lib, "dtype=f32 layout_a=col layout_c=col pitched=true M=1 N=16384 K=4096", "skinny", true);
   takes(lib, "dtype=f64 layout_c=col biased=true M=8 N=4096 K=4096", "skinny", true);
-  takes(lib, "dtype=f32 layout_a=col M=512 N=512 K=512", "pipelined", true);
+  takes(lib, "dtype=f32 layout_a=col biased=true M=512 N=512 K=512", "pipelined", true);
   takes(lib, "dtype=f32 M=16384 N=16384 K=16384", "pipelined", false); /* beyond its own limit */
   takes(lib, "dtype=e4m3 layout_a=col layout_b=row M=512 N=512 K=512", "tiled", false);
 }
