@@ -79,8 +79,8 @@ struct leader {
   double least; /* the least cost */
 };
 
-/* Finds the order of the record's variant; UINT64_MAX: the variant was not found. The call opens the
-   space. */
+/* Finds the order of the record's variant; UINT64_MAX: the variant was not found. The call opens
+   the space. */
 static int find_order(struct lookup *l, struct cache_record *record, cugen_error *err) {
   cugen_error why;
   int status = lookup_space(l, &why);

@@ -332,7 +332,8 @@ static const struct {
     /* A using directive in a function leaves the kernel's body, with its PTX, a body. */
     {"namespace m { __device__ int q; } static __device__ int f() { using namespace m; return q; }",
      {NULL, 0, "",
-      "int v;\nasm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(v));\ny[i] = x[i] + 0 * (v + f());"}},
+      "int v;\nasm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(v));\n"
+      "y[i] = x[i] + 0 * (v + f());"}},
     /* One line of a function writes two arrays. In one of them it writes the value that was
        there, which is a note. */
     {"static __device__ __noinline__ void put(float *p, float v) { p[0] = v; }",
