@@ -301,51 +301,28 @@ static int ask_rule(const struct asked *a, const struct expr *rule, const double
   return CUGEN_OK;
 }
 
-static void close_asked(struct asked *a, struct expr *rule) {
-  expr_free(rule);
-  free(a->slots);
-  for (size_t i = 0; i < MOST_CONDITIONS; i++) text_free(&a->conditions[i].text);
-}
-
-/* Parses the rule and sets the slots; `least` is no variant yet. close_asked frees both, also after
-   a failure. */
-static int open_asked(struct asked *a, const struct problem *problem, struct expr **rule,
-                      cugen_error *err) {
-  const int least = least_slot(a->config);
-  int status = portfolio_parse_rule(a->body->rule, a->config, rule, err);
-  if (status) *rule = NULL;
-  a->slots = calloc((size_t)least + problem->count + 1, sizeof *a->slots);
-  if (!a->slots) return error_memory(err);
-  memcpy(a->slots + a->config->first_problem, problem->values, problem->count * sizeof *a->slots);
-  a->slots[least] = value_int((int64_t)a->body->count);
-  return status;
-}
-
 int portfolio_ask(const struct portfolio_body *body, const struct config *config,
                   const struct problem *problem, struct portfolio_order *out, cugen_error *err) {
   struct asked asked = {.body = body, .config = config};
   struct expr *rule;
   double times[PORTFOLIO_BODY_MOST_VARIANTS] = {INFINITY};
   *out = (struct portfolio_order){0};
-  int status = open_asked(&asked, problem, &rule, err);
+  int status = portfolio_parse_rule(body->rule, config, &rule, err);
+  if (status) return status;
+  const int least = least_slot(config);
+  asked.slots = calloc((size_t)least + problem->count + 1, sizeof *asked.slots);
+  if (asked.slots) {
+    memcpy(asked.slots + config->first_problem, problem->values,
+           problem->count * sizeof *asked.slots);
+    asked.slots[least] = value_int((int64_t)body->count);
+  } else {
+    status = error_memory(err);
+  }
   if (!status) status = portfolio_put_in_order(&asked, out, times, err);
   if (!status) status = ask_rule(&asked, rule, times, out, err);
-  close_asked(&asked, rule);
-  return status;
-}
-
-int portfolio_ask_rule(const struct portfolio_body *body, const struct config *config,
-                       const struct problem *problem, size_t *variant, cugen_error *err) {
-  struct asked asked = {.body = body, .config = config};
-  struct expr *rule;
-  struct value value;
-  cugen_error ignored;
-  *variant = body->count;
-  int status = open_asked(&asked, problem, &rule, err);
-  if (!status && !(body->doubted > 0) && !expr_eval(rule, asked.slots, &value, &ignored) &&
-      value.type == VALUE_INT && value.integer >= 0 && value.integer < (int64_t)body->count)
-    *variant = (size_t)value.integer;
-  close_asked(&asked, rule);
+  expr_free(rule);
+  free(asked.slots);
+  for (size_t i = 0; i < MOST_CONDITIONS; i++) text_free(&asked.conditions[i].text);
   return status;
 }
 
@@ -406,15 +383,7 @@ int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body,
   *found = false;
   int status = lookup_prepare(l, err);
   if (status) return status;
-  size_t named;
-  status = portfolio_ask_rule(body, l->config, l->problem, &named, &ignored);
-  if (!status && named < body->count) {
-    status =
-        try_one(l, &body->variants[named], kind != PORTFOLIO_REMEMBERED, failures, out, found, err);
-    out->first = *found;
-    if (status || *found) return status;
-  }
-  if (!status) status = portfolio_ask(body, l->config, l->problem, &order, &ignored);
+  status = portfolio_ask(body, l->config, l->problem, &order, &ignored);
   /* no error: the config may have other sizes now */
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   if (kind != PORTFOLIO_REMEMBERED && !order.named) return CUGEN_OK;

@@ -51,10 +51,6 @@ struct portfolio_order {
    an expression over the config's sizes, or the rule gives no whole number. */
 int portfolio_ask(const struct portfolio_body *body, const struct config *config,
                   const struct problem *problem, struct portfolio_order *out, cugen_error *err);
-/* Sets *variant to the one that the rule names whatever the times are; body->count: there is none.
-   A rule that takes the least time, or is doubted, needs the times, which cost most of a choice. */
-int portfolio_ask_rule(const struct portfolio_body *body, const struct config *config,
-                       const struct problem *problem, size_t *variant, cugen_error *err);
 /* Parses the rule, or the time of a variant, as a program over the slots of config_slots and one
    more slot: "least", the variant with the smallest time. err may be NULL. */
 int portfolio_parse_rule(const char *rule, const struct config *config, struct expr **out,

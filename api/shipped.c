@@ -10,12 +10,14 @@
      class dtype=bf16 layout_a=row ...
      class dtype=f16 layout_a=row ...
      exchange M N BM BN
+     unchanged wgmma
      mirror dtype=bf16 layout_a=col ...
 
    An empty line follows, and then the body of a portfolio (runtime/store/portfolio.h). The
    portfolio does not serve sizes for which `within` is false. A class that is a mirror is served
-   after the words of each pair of `exchange` have changed places: a product whose C is stored by
-   columns is the transposed product with C by rows. */
+   after the words of each pair of `exchange` have changed places, but in variants of the
+   implementations that are `unchanged`: a product whose C is stored by columns is the transposed
+   product with C by rows, and wgmma's tile is of the transpose then. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,19 +230,46 @@ static const char *exchanged_word(const char *pairs, const char *word, size_t *l
   return word;
 }
 
-/* Returns a copy of the portfolio in which the words of its pairs have changed places, in `within`
-   and the body; the caller frees it. */
-static char *mirror(const char *shipped, cugen_error *err) {
-  struct text out = {0};
-  size_t length;
-  const char *pairs = shipped_find_line(shipped, "exchange", &length);
-  for (const char *at = shipped; *at;) {
+/* Appends the line with the words of each pair exchanged. */
+static void mirror_line(const char *pairs, const char *line, size_t length, struct text *out) {
+  for (const char *at = line; at < line + length;) {
     size_t own = 0;
     while (text_is_word(at[own])) own++;
     size_t other = own;
-    const char *word = own && pairs ? exchanged_word(pairs, at, &other) : at;
-    text_add_n(&out, word, own ? other : 1);
+    const char *word = own ? exchanged_word(pairs, at, &other) : at;
+    text_add_n(out, word, own ? other : 1);
     at += own ? own : 1;
+  }
+}
+
+/* Returns whether the line is "variant NUMBER HASH IMPLEMENTATION ..." of an implementation in the
+   list of words. */
+static bool is_unchanged(const char *list, const char *line) {
+  static const char mark[] = "variant ";
+  if (!list || strncmp(line, mark, sizeof mark - 1) != 0) return false;
+  for (int i = 0; i < 3; i++) line += strcspn(line, " \n"), line += *line == ' ';
+  const size_t own = strcspn(line, " \n");
+  for (size_t length; *list && *list != '\n'; list += length + (list[length] == ' ')) {
+    length = strcspn(list, " \n");
+    if (length == own && strncmp(list, line, own) == 0) return true;
+  }
+  return false;
+}
+
+/* Returns a copy of the portfolio in which the words of its pairs have changed places; the caller
+   frees it. */
+static char *mirror(const char *shipped, cugen_error *err) {
+  struct text out = {0};
+  size_t length;
+  const char *pairs = shipped_find_line(shipped, "exchange", &length),
+             *unchanged = shipped_find_line(shipped, "unchanged", &length);
+  for (const char *line = shipped; *line; line += length) {
+    length = strcspn(line, "\n");
+    length += line[length] == '\n';
+    if (!pairs || is_unchanged(unchanged, line))
+      text_add_n(&out, line, length);
+    else
+      mirror_line(pairs, line, length, &out);
   }
   char *copy = text_take(&out);
   if (!copy) error_memory(err);

@@ -147,16 +147,26 @@ static void tile_of(cugen *lib, const char *settings, int *rows, int *columns) {
   assert_int_equal(sscanf(tile, "BM=%d BN=%d", rows, columns), 2);
 }
 
-/* A product whose C is stored by columns takes the transposed tile of the transposed product. */
+/* A product whose C is stored by columns takes what the transposed product takes. The tile is
+   transposed, too, but wgmma's, which is of the transpose then. */
 TEST(a_mirrored_class_is_served) {
+  static const struct {
+    const char *rows, *columns;
+    bool exchanged;
+  } pairs[] = {{"dtype=f32 M=4096 N=200 K=2048",
+                "dtype=f32 layout_a=col layout_b=col layout_c=col M=200 N=4096 K=2048", true},
+               {"dtype=bf16 layout_b=col M=4096 N=200 K=2048",
+                "dtype=bf16 layout_b=col layout_c=col M=200 N=4096 K=2048", false}};
   CLOSED(cugen) *lib = open_library("model:H200");
-  int rows, columns, other_rows, other_columns;
-  tile_of(lib, "dtype=f32 M=4096 N=200 K=2048", &rows, &columns);
-  tile_of(lib, "dtype=f32 layout_a=col layout_b=col layout_c=col M=200 N=4096 K=2048", &other_rows,
-          &other_columns);
-  assert_true(rows != columns);
-  assert_int_equal(rows, other_columns);
-  assert_int_equal(columns, other_rows);
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    int rows, columns, other_rows, other_columns;
+    const bool exchanged = pairs[i].exchanged;
+    tile_of(lib, pairs[i].rows, &rows, &columns);
+    tile_of(lib, pairs[i].columns, &other_rows, &other_columns);
+    assert_true(rows != columns);
+    assert_int_equal(rows, exchanged ? other_columns : other_rows);
+    assert_int_equal(columns, exchanged ? other_rows : other_columns);
+  }
 }
 
 /* The portfolio of other layouts serves, but none of other types. */

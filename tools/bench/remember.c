@@ -5,10 +5,7 @@
 
    A line of stdin is a problem and its variants, each with its seconds, with tabs between:
    "M=64 N=64 K=64<tab>tiled tile=16<tab>1.2e-05". A variant that is not valid for the problem is
-   skipped. The device is $CUGEN_DEVICE. Prints how many of these records the cache has now.
-
-   If CACHE is "none", it prints a line for each problem instead: 1 for a valid variant, 0 for
-   another. */
+   skipped. The device is $CUGEN_DEVICE. Prints how many of these records the cache has now. */
 #include "fake.h"
 
 enum { MOST_SETTINGS = 64 };
@@ -28,25 +25,22 @@ static cugen_kernel *open_kernel(cugen *lib, char **words, size_t count, char *s
   return kernel;
 }
 
-static bool remember_pair(cugen_kernel *kernel, const char *variant, const char *seconds,
-                          bool store) {
+static bool remember_pair(cugen_kernel *kernel, const char *variant, const char *seconds) {
   uint64_t index;
   cugen_error why;
-  const bool valid = !space_find_brief(kernel->lookup.space, variant, &index, &why);
-  if (!store) putchar(valid ? '1' : '0');
-  if (valid && store) remember(kernel, variant, strtod(seconds, NULL));
-  return valid;
+  if (space_find_brief(kernel->lookup.space, variant, &index, &why)) return false;
+  remember(kernel, variant, strtod(seconds, NULL));
+  return true;
 }
 
-static size_t remember_problem(cugen *lib, char **words, size_t count, char *line, bool store) {
+static size_t remember_problem(cugen *lib, char **words, size_t count, char *line) {
   char *next = NULL, *settings = strtok_r(line, "\t", &next);
   cugen_kernel *kernel = open_kernel(lib, words, count, settings);
   size_t done = 0;
   for (char *variant; (variant = strtok_r(NULL, "\t", &next));) {
     const char *seconds = strtok_r(NULL, "\t", &next);
-    done += seconds && remember_pair(kernel, variant, seconds, store);
+    done += seconds && remember_pair(kernel, variant, seconds);
   }
-  if (!store) putchar('\n');
   cugen_kernel_close(kernel);
   return done;
 }
@@ -61,14 +55,13 @@ int main(int argc, char **argv) {
     return fprintf(stderr, "usage: %s CONFIG CACHE [NAME=VALUE...] <pairs\n", argv[0]), 2;
   options.device = getenv("CUGEN_DEVICE");
   options.cache = argv[2];
-  const bool store = strcmp(argv[2], "none") != 0;
   argv[2] = argv[1];
   require(cugen_open(&options, &lib, &err), &err);
   while (fgets(line, sizeof line, stdin)) {
     line[strcspn(line, "\n")] = '\0';
-    if (*line) done += remember_problem(lib, argv + 2, (size_t)argc - 2, line, store);
+    if (*line) done += remember_problem(lib, argv + 2, (size_t)argc - 2, line);
   }
   cugen_close(lib);
-  if (store) printf("%zu\n", done);
+  printf("%zu\n", done);
   return 0;
 }

@@ -33,12 +33,8 @@ static bool choose(struct lookup *l, uint64_t *index) {
   cugen_error err;
   require(portfolio_find_shipped(l, false, &shipped, &any, &err), &err);
   if (!any) return false;
-  size_t named;
-  require(portfolio_ask_rule(&shipped.body, l->config, l->problem, &named, &err), &err);
-  if (named < shipped.body.count)
-    found = !space_find_brief(l->space, shipped.body.variants[named].variant, index, &err);
-  if (!found) require(portfolio_ask(&shipped.body, l->config, l->problem, &order, &err), &err);
-  for (size_t i = 0; !found && i < order.count && order.named; i++)
+  require(portfolio_ask(&shipped.body, l->config, l->problem, &order, &err), &err);
+  for (size_t i = 0; i < order.count && order.named && !found; i++)
     found = !space_find_brief(l->space, shipped.body.variants[order.at[i]].variant, index, &err);
   portfolio_shipped_free(&shipped);
   return found;
