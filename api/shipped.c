@@ -131,11 +131,11 @@ static int measure_distance(const struct lookup *l, const struct cache_key *clas
   if (!has_line(file->text, "kernel", l->config->name) ||
       !has_line(file->text, "objective", portfolio_objective(l->config)))
     return CUGEN_OK;
-  double mirror = INFINITY;
+  double mirrored = INFINITY;
   int status = shipped_difference(file->text, "class", class_key, &file->class, err);
-  if (!status) status = shipped_difference(file->text, "mirror", class_key, &mirror, err);
-  file->mirrored = mirror < file->class;
-  if (file->mirrored) file->class = mirror;
+  if (!status) status = shipped_difference(file->text, "mirror", class_key, &mirrored, err);
+  file->mirrored = mirrored < file->class;
+  if (file->mirrored) file->class = mirrored;
   if (status || isinf(file->class) || (file->class > 0 && kind != PORTFOLIO_OTHER_CLASS))
     return status;
   char *device = copy_line(file->text, "device", err);
