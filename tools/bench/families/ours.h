@@ -58,7 +58,7 @@ struct Ours {
   Kernel kernel;
   std::unique_ptr<cugen_plan, Closer> plan;
   std::vector<std::vector<Buffer>> sets; // of one buffer each argument; empty for scalars
-  std::vector<Buffer> scratch; // of all sets, as the peer has one workspace; empty for other arguments
+  std::vector<Buffer> scratch;           // of all sets, as the peer has one workspace; else empty
   std::vector<std::vector<float>> constants;
   std::vector<std::unique_ptr<cugen_call, Closer>> calls;
   std::vector<size_t> inputs;
