@@ -10,8 +10,25 @@ static void judgement_add_values(const struct value *values, size_t count, struc
   text_add_char(out, '\n');
 }
 
-int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cugen_error *err) {
+/* Changes the hashes of a proof and of a whole kernel to those of a verdict under the rules. */
+static void hash_under(const struct text *rules, struct hash *proof, struct hash *whole) {
+  const struct hash before = *proof;
+  const struct hash_piece pieces[] = {{text_get(rules), rules->length},
+                                      {before.hex, strlen(before.hex)},
+                                      {whole->hex, strlen(whole->hex)}};
+  *proof = hash_pieces(pieces, 2);
+  *whole = hash_pieces(pieces, 3);
+}
+
+/* A verdict of a prediction is about the sizes on which the prediction was verified. The config's
+   rules decide these sizes, so the hashes of a verdict cover the rules. */
+int api_hash_verdict(const struct lookup *l, uint64_t index, struct kernel_spec *spec,
+                     cugen_error *err) {
+  const struct config *config = l->config;
   struct text text = {0};
+  int status = lookup_add_check(l, index, spec, err);
+  if (status) return status;
+  struct hash plain_proof = kernel_spec_proof_without(spec, 0, true);
   for (size_t i = 0; i < config->problem_count; i++)
     judgement_add_values(config->problems[i].values,
                          config->problems[i].listed ? config->problems[i].value_count : 0, &text);
@@ -23,10 +40,8 @@ int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cuge
       text_addf(&text, "%s\n", expr_text(own->restrictions[k].expr));
     if (own->check) judgement_add_values(own->check, config->problem_count, &text);
   }
-  text_add(&text, spec->proof_hash.hex);
-  if (!text.failed) spec->proof_hash = hash_bytes(text_get(&text), text.length);
-  text_add_n(&text, spec->hash.hex, strlen(spec->hash.hex));
-  if (!text.failed) spec->hash = hash_bytes(text_get(&text), text.length);
+  hash_under(&text, &spec->proof_hash, &spec->hash);
+  if (spec->proof_check) hash_under(&text, &plain_proof, &spec->plain_hash);
   const bool failed = text.failed;
   text_free(&text);
   return failed ? error_memory(err) : CUGEN_OK;
@@ -41,7 +56,8 @@ static void judgement_compare(const struct cache_record *record, const struct ke
   out->passed = kernel_spec_passed(spec);
   out->how = current ? JUDGED_CURRENT : JUDGED_CHANGED;
   out->proof_changed = !cache_record_is_same(record, spec);
-  out->proof = kernel_spec_proof_without(spec, record->lacks);
+  out->proof = out->proof_changed ? kernel_spec_proof_without(spec, record->lacks, false)
+                                  : record->proof_hash;
   out->whole = out->proof_changed ? spec->hash : record->hash;
 }
 
@@ -64,10 +80,10 @@ static int judgement_judge(struct lookup *l, const struct cache_record *record, 
   out->how = refused && strcmp(refusal.hex, record->hash.hex) == 0 ? JUDGED_CURRENT : JUDGED_BROKEN;
   if (status) return CUGEN_OK;
 
-  /* A verdict of a prediction is about the sizes on which the prediction was verified. The config's
-     rules decide these sizes, so the hashes of a verdict cover the rules. */
-  if (predicted && (record->verdict != CACHE_NOT_RUN || cache_record_is_refuted(record)))
-    status = api_hash_verdict(l->config, spec, err);
+  /* A prediction without a verdict has been compared with nothing. */
+  const bool verdict = record->verdict != CACHE_NOT_RUN || cache_record_is_refuted(record);
+  if (!predicted) status = lookup_add_check(l, index, spec, err);
+  if (predicted && verdict) status = api_hash_verdict(l, index, spec, err);
   if (!status) judgement_compare(record, spec, l->config->objective, predicted, out);
   return status;
 }

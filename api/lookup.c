@@ -294,6 +294,13 @@ int lookup_expand(const struct lookup *l, uint64_t index, struct kernel_spec *ou
                         err);
 }
 
+int lookup_add_check(const struct lookup *l, uint64_t index, struct kernel_spec *spec,
+                     cugen_error *err) {
+  const struct variant variant = lookup_variant(l, index);
+  return expand_add_check(l->opened->expander, l->config, l->problem, &l->device.facts, &variant,
+                          spec, err);
+}
+
 int lookup_expand_known(const struct lookup *l, uint64_t index, struct kernel_spec *out,
                         cugen_error *err) {
   const char *text = l->device.fingerprint[0] ? l->device.fingerprint : l->arch;

@@ -154,6 +154,9 @@ void lookup_print(const struct lookup *lookup, uint64_t index, struct text *out)
 /* Makes the variant's kernel_spec. Space and expander must be open. */
 int lookup_expand(const struct lookup *lookup, uint64_t index, struct kernel_spec *out,
                   cugen_error *err);
+/* expand_add_check for the spec that lookup_expand made for that index. */
+int lookup_add_check(const struct lookup *lookup, uint64_t index, struct kernel_spec *spec,
+                     cugen_error *err);
 /* Like lookup_expand; CUGEN_ERROR_USAGE if the source uses a fact of the device that is not
    known. */
 int lookup_expand_known(const struct lookup *lookup, uint64_t index, struct kernel_spec *out,
@@ -243,9 +246,10 @@ int api_judge(struct lookup *lookup, const struct cache_record *record, struct j
 /* Like api_judge; `predicted` tells whether the record is a prediction. */
 int api_judge_as(struct lookup *lookup, bool predicted, const struct cache_record *record,
                  struct judgement *out, cugen_error *err);
-/* Changes the kernel's hashes to those of a prediction's verdict, which also depends on the
-   config's rules. */
-int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cugen_error *err);
+/* Changes the kernel's hashes to those of a prediction's verdict, which also depends on the kernel
+   on the check problem and on the config's rules. spec: of lookup_expand for that index. */
+int api_hash_verdict(const struct lookup *lookup, uint64_t index, struct kernel_spec *spec,
+                     cugen_error *err);
 /* Checks whether the record is of the kernel to which its variant expands now, and sets the
    record's order. If a current record was verified against another reference or tolerance, its
    `verdict` becomes CACHE_NOT_RUN. *spec becomes that kernel, or empty; for a prediction with a

@@ -184,7 +184,7 @@ static int remember_refuted(struct proof *p, const struct check_list *list,
   there.origin = l->origin;
   if (!status) status = lookup_prepare(&there, err);
   if (!status) status = lookup_expand(&there, first->index, &spec, err);
-  if (!status) status = api_hash_verdict(l->config, &spec, err);
+  if (!status) status = api_hash_verdict(&there, first->index, &spec, err);
   if (!status) {
     const struct cache_key key = lookup_predicted_key(&there, &l->predictions);
     cache_record_take_hashes(got, &spec);

@@ -34,19 +34,44 @@ void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, str
   if (spec->order && may_be) text_addf(reason, ". Are arguments exchanged? %s", spec->order);
 }
 
-struct hash kernel_spec_proof_without(const struct kernel_spec *spec, uint64_t parameters) {
+int kernel_spec_add_check(struct kernel_spec *spec, const struct kernel_spec *check,
+                          cugen_error *err) {
+  struct text text = {0};
+  if (strcmp(spec->hash.hex, check->hash.hex) == 0) return CUGEN_OK;
+  text_addf(&text, "on the check problem %s\n", check->hash.hex);
+  const size_t length = text.length;
+  text_add(&text, spec->proof ? spec->proof : "");
+  if (text.failed) {
+    text_free(&text);
+    return error_memory(err);
+  }
+  const struct hash_piece both[] = {{spec->hash.hex, strlen(spec->hash.hex)},
+                                    {text_get(&text), length}};
+  free(spec->proof);
+  spec->proof_hash = hash_bytes(text_get(&text), text.length);
+  spec->proof = text_take(&text);
+  spec->proof_check = length;
+  spec->plain_hash = spec->hash;
+  spec->hash = hash_pieces(both, 2);
+  return CUGEN_OK;
+}
+
+struct hash kernel_spec_proof_without(const struct kernel_spec *spec, uint64_t parameters,
+                                      bool plain) {
   struct hash_piece pieces[1 + KERNEL_MAX_LACKED];
-  const char *end = spec->proof ? spec->proof + strlen(spec->proof) : NULL;
-  if (!end || !parameters || spec->proof_lines > KERNEL_MAX_LACKED) return spec->proof_hash;
+  const char *const begins = spec->proof ? spec->proof + (plain ? spec->proof_check : 0) : NULL;
+  const char *end = begins ? begins + strlen(begins) : NULL;
+  if (!end || spec->proof_lines > KERNEL_MAX_LACKED) parameters = 0;
+  if (!parameters) return plain && end ? hash_bytes(begins, strlen(begins)) : spec->proof_hash;
   for (size_t i = spec->proof_lines; i > 0; i--) {
     const char *begin = end;
-    while (begin > spec->proof && *--begin != '\n') {
+    while (begin > begins && *--begin != '\n') {
     }
     bool lacked = parameters >> (i - 1) & 1;
     pieces[i] = (struct hash_piece){begin, lacked ? 0 : (size_t)(end - begin)};
     end = begin;
   }
-  pieces[0] = (struct hash_piece){spec->proof, (size_t)(end - spec->proof)};
+  pieces[0] = (struct hash_piece){begins, (size_t)(end - begins)};
   return hash_pieces(pieces, 1 + spec->proof_lines);
 }
 

@@ -155,17 +155,20 @@ struct kernel_spec {
   char *options;           /* of the compiler, separated by blanks: "--use_fast_math
                               --maxrregcount=64"; "" or NULL for none */
   struct hash hash;        /* of the texts of source_hash, launches_hash, arguments_hash and
-                              proof_hash */
+                              proof_hash (see kernel_spec_add_check) */
   struct hash source_hash; /* of the normalised source (without comments, #line and spacing), the
                               compiler options and the launched instances of templates. Kernels
                               with equal source_hash share a compile. */
   /* Hashes of the other parts of `hash`: the launches, the values passed (arguments, scalars), and
      the check of results (reference, tolerances, fills, check problem). Empty if unknown. */
   struct hash launches_hash, arguments_hash, proof_hash;
-  /* The text hashed by proof_hash; NULL if there is none. Its last proof_lines lines describe the
+  /* The text hashed by proof_hash; NULL if there is none. Its first proof_check bytes name the
+     kernel on the check problem, if there is another one. Its last proof_lines lines describe the
      parameters of the problem, in order. */
   char *proof;
-  size_t proof_lines;
+  size_t proof_check, proof_lines;
+  /* `hash` without the kernel on the check problem, as versions before it was hashed stored it. */
+  struct hash plain_hash;
   /* Hashes of the data that a variant runs on and is compared with. Variants with equal
      buffers_hash have equal buffers with equal contents for one seed; with equal data_hash also
      equal reference results. */
@@ -206,10 +209,16 @@ struct hash kernel_spec_passed(const struct kernel_spec *spec);
 /* Appends spec->order to the reason of a failed variant if the order of arguments can be the cause
    of the outcome. */
 void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, struct text *reason);
+/* Adds the variant's kernel on the check problem to the proof: results of `spec` are compared on
+   that problem first, so that they prove nothing once that kernel is another. */
+int kernel_spec_add_check(struct kernel_spec *spec, const struct kernel_spec *check,
+                          cugen_error *err);
 /* The proof_hash that the spec would have if the problem lacked the parameters whose bits are set
-   in `parameters`; proof_hash itself if the problem has more than KERNEL_MAX_LACKED parameters. */
+   in `parameters`; with all of them if the problem has more than KERNEL_MAX_LACKED parameters.
+   plain: without the kernel on the check problem. */
 enum { KERNEL_MAX_LACKED = 64 };
-struct hash kernel_spec_proof_without(const struct kernel_spec *spec, uint64_t parameters);
+struct hash kernel_spec_proof_without(const struct kernel_spec *spec, uint64_t parameters,
+                                      bool plain);
 
 /* An argument in the order of a tensor map: the contiguous dimension first, the parts last. */
 struct tensor_extent {

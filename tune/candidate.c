@@ -10,7 +10,6 @@
 #include "base/key.h"
 #include "base/library.h"
 #include "base/system.h"
-#include "gen/config/evaluate.h"
 #include "runtime/model/cubin.h"
 #include "runtime/model/model.h"
 #include "runtime/model/occupancy.h"
@@ -18,32 +17,6 @@
 #include "worker/claim.h"
 
 /* ---- Candidates ----------------------------------------------------------------------------- */
-
-/* A condition that cannot be computed counts as false. */
-static bool candidate_holds(const struct expr *expr, const struct value *slots) {
-  cugen_error ignored;
-  bool met;
-  return !expr_eval_bool(expr, slots, &met, &ignored) && met;
-}
-
-/* Sets *out to the first of the variant's requirements and restrictions that the check problem does
-   not satisfy; NULL: it satisfies all. */
-static int unmet_on_check(const struct bench *bench, const struct variant *variant,
-                          const struct expr **out, cugen_error *err) {
-  const struct tune_target *t = bench->target;
-  const struct config_implementation *impl = variant->implementation;
-  struct value *slots = calloc(config_slot_count(t->config, impl) + 1, sizeof *slots);
-  *out = NULL;
-  if (!slots) return error_memory(err);
-  config_slots(t->config, &bench->check, &t->device->facts, slots);
-  memcpy(slots + t->config->first_tunable, variant->values, impl->tunable_count * sizeof *slots);
-  for (size_t i = 0; i < impl->requirement_count && !*out; i++)
-    if (!candidate_holds(impl->requirements[i].expr, slots)) *out = impl->requirements[i].expr;
-  for (size_t i = 0; i < impl->restriction_count && !*out; i++)
-    if (!candidate_holds(impl->restrictions[i].expr, slots)) *out = impl->restrictions[i].expr;
-  free(slots);
-  return CUGEN_OK;
-}
 
 static struct value *variant_values(const struct bench *bench, uint64_t index,
                                     struct variant *variant) {
@@ -78,7 +51,7 @@ static int expand_both(struct bench *bench, struct candidate *c, const struct va
   const struct tune_target *t = bench->target;
   const struct expr *unmet;
   cugen_error why, ignored;
-  int status = unmet_on_check(bench, variant, &unmet, err);
+  int status = expand_unmet(t->config, &bench->check, &t->device->facts, variant, &unmet, err);
   if (status) return status;
   if (unmet && t->problem_is_check) {
     error_set(&why, CUGEN_ERROR_CONFIG, "the check problem does not satisfy \"%s\"",
@@ -98,7 +71,7 @@ static int expand_both(struct bench *bench, struct candidate *c, const struct va
   status = expand_variant(bench->expander, t->config, &bench->check, &t->device->facts, variant,
                           &c->check, &ignored);
   c->has_check = status == CUGEN_OK;
-  return CUGEN_OK;
+  return c->has_check ? kernel_spec_add_check(&c->real, &c->check, err) : CUGEN_OK;
 }
 
 bool candidate_has_data(struct bench *bench, struct candidate *c) {
@@ -293,7 +266,8 @@ static void add_identity(struct text *out, const struct kernel_spec *spec,
                          const struct compile_job *build) {
   if (!build) return;
   text_addf(out, "%s %s %s %s %s\n", build->compiled.image_hash.hex, spec->launches_hash.hex,
-            spec->arguments_hash.hex, spec->proof_hash.hex, spec->data_hash.hex);
+            spec->arguments_hash.hex, kernel_spec_proof_without(spec, 0, true).hex,
+            spec->data_hash.hex);
 }
 
 struct hash candidate_image(const struct candidate *c) {

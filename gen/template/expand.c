@@ -19,6 +19,8 @@
    - source_hash covers what a compiler sees: the source without comments, #line and spacing, the
      options, and which instances of C++ templates are launched. hash covers source_hash, and also
      the launches, the arguments and the proof (everything that results are compared with).
+     expand_add_check adds the variant's kernel on the check problem to the proof, which takes a
+     second expansion: only records and what is compared with them need it.
    - Therefore the reference, verify kernel and generators of a variant are expanded before the
      variant (expand_find_proof). This recursion is one level deep: only expand_one and
      expand_hash_data start it, and expand_hash_data returns at once for a reference, verify kernel
@@ -244,6 +246,57 @@ int expand_variant_unnamed(struct expander *expander, const struct config *confi
                            const struct variant *variant, struct kernel_spec *out,
                            cugen_error *err) {
   return expand_one(expander, config, problem, facts, variant, true, out, err);
+}
+
+/* ---- On the check problem ------------------------------------------------------------------- */
+
+static bool is_met(const struct expr *expr, const struct value *slots) {
+  cugen_error ignored;
+  bool met;
+  return !expr_eval_bool(expr, slots, &met, &ignored) && met;
+}
+
+int expand_unmet(const struct config *config, const struct problem *problem,
+                 const struct device_facts *facts, const struct variant *variant,
+                 const struct expr **out, cugen_error *err) {
+  const struct config_implementation *impl = variant->implementation;
+  struct value *slots = calloc(config_slot_count(config, impl) + 1, sizeof *slots);
+  *out = NULL;
+  if (!slots) return error_memory(err);
+  config_slots(config, problem, facts, slots);
+  memcpy(slots + config->first_tunable, variant->values, impl->tunable_count * sizeof *slots);
+  for (size_t i = 0; i < impl->requirement_count && !*out; i++)
+    if (!is_met(impl->requirements[i].expr, slots)) *out = impl->requirements[i].expr;
+  for (size_t i = 0; i < impl->restriction_count && !*out; i++)
+    if (!is_met(impl->restrictions[i].expr, slots)) *out = impl->restrictions[i].expr;
+  free(slots);
+  return CUGEN_OK;
+}
+
+static int add_there(struct expander *expander, const struct config *config,
+                     const struct problem *check, const struct device_facts *facts,
+                     const struct variant *variant, struct kernel_spec *spec, cugen_error *err) {
+  struct kernel_spec there;
+  const struct expr *unmet;
+  cugen_error ignored;
+  int status = expand_unmet(config, check, facts, variant, &unmet, err);
+  if (status || unmet) return status;
+  status = expand_variant(expander, config, check, facts, variant, &there, &ignored);
+  if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+  status = kernel_spec_add_check(spec, &there, err);
+  kernel_spec_free(&there);
+  return status;
+}
+
+int expand_add_check(struct expander *expander, const struct config *config,
+                     const struct problem *problem, const struct device_facts *facts,
+                     const struct variant *variant, struct kernel_spec *spec, cugen_error *err) {
+  struct problem check;
+  if (variant->implementation->library) return CUGEN_OK;
+  int status = problem_check(config, problem, &check, err);
+  if (!status) status = add_there(expander, config, &check, facts, variant, spec, err);
+  problem_free(&check);
+  return status;
 }
 
 bool expand_refuses(int status) {

@@ -24,6 +24,19 @@ int expand_variant_unnamed(struct expander *expander, const struct config *confi
                            const struct variant *variant, struct kernel_spec *out,
                            cugen_error *err);
 
+/* Sets *out to the first of the variant's requirements and restrictions that the problem does not
+   satisfy; a condition that cannot be computed counts as such. NULL: it satisfies all. */
+int expand_unmet(const struct config *config, const struct problem *problem,
+                 const struct device_facts *facts, const struct variant *variant,
+                 const struct expr **out, cugen_error *err);
+
+/* Calls kernel_spec_add_check if the variant runs on the check problem: it satisfies the variant's
+   conditions, the variant expands for it, and calls no library, which may take another kernel
+   there. spec: the expansion of the variant for `problem`. */
+int expand_add_check(struct expander *expander, const struct config *config,
+                     const struct problem *problem, const struct device_facts *facts,
+                     const struct variant *variant, struct kernel_spec *spec, cugen_error *err);
+
 /* Checks that the other files of a variant exist and expand, such as the reference and the sources
    of data. spec: the expansion of the variant. */
 int expand_proofs(struct expander *expander, const struct config *config,

@@ -297,10 +297,14 @@ static bool same_parts(const struct cache_record *record, const struct kernel_sp
          same_hash(record->arguments_hash, spec->arguments_hash);
 }
 
-bool cache_record_is_same(const struct cache_record *record, const struct kernel_spec *spec) {
-  if (!record->lacks) return same_hash(record->hash, spec->hash);
+static bool same_as(const struct cache_record *record, const struct kernel_spec *spec, bool plain) {
+  if (!record->lacks) return same_hash(record->hash, plain ? spec->plain_hash : spec->hash);
   return same_parts(record, spec) &&
-         same_hash(record->proof_hash, kernel_spec_proof_without(spec, record->lacks));
+         same_hash(record->proof_hash, kernel_spec_proof_without(spec, record->lacks, plain));
+}
+
+bool cache_record_is_same(const struct cache_record *record, const struct kernel_spec *spec) {
+  return same_as(record, spec, false) || (spec->proof_check && same_as(record, spec, true));
 }
 
 bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec,

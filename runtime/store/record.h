@@ -129,7 +129,8 @@ void cache_record_take_hashes(struct cache_record *record, const struct kernel_s
 /* Whether the variant was seen to fail: a wrong result, out of bounds, a trap. */
 bool cache_record_is_refuted(const struct cache_record *record);
 /* Whether the record is of exactly this kernel and reference, apart from parameters that its
-   problem did not have yet. */
+   problem did not have yet, and from the kernel on the check problem, which records of earlier
+   versions do not know. */
 bool cache_record_is_same(const struct cache_record *record, const struct kernel_spec *spec);
 /* Whether the record is valid for this kernel. A time that was predicted (`predicted`) does not
    depend on the reference, but a verdict that a variant is wrong does. A rate depends on the work

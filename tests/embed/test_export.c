@@ -822,7 +822,7 @@ TEST_WITH(test_parameter, set_up, tear_down) {
     struct cache_record record = {
         .variant = spec.variant, .reason = (char *)(uintptr_t) "", .seconds = 1, .samples = 3};
     cache_record_take_hashes(&record, &spec);
-    record.proof_hash = kernel_spec_proof_without(&spec, specialize),
+    record.proof_hash = kernel_spec_proof_without(&spec, specialize, false),
     record.hash = record.proof_hash;
     struct cache_key key = lookup_key(&target.lookup);
     assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);

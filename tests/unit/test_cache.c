@@ -226,6 +226,26 @@ TEST(what_is_lacked_is_no_part_of_the_proof) {
   assert_false(cache_record_is_same(&record, &spec));
 }
 
+/* Records of versions that did not hash the kernel on the check problem are of the same kernel; a
+   record with another kernel there is not. */
+TEST(what_earlier_versions_did_not_hash_is_left_out) {
+  struct kernel_spec spec = {.hash = hash_bytes("k", 1), .proof = strdup("p")};
+  const struct kernel_spec one = {.hash = hash_bytes("one", 3)},
+                           two = {.hash = hash_bytes("two", 3)};
+  struct kernel_spec changed = {.hash = spec.hash, .proof = strdup("p")};
+  struct cache_record old = {0}, now = {0};
+  cache_record_take_hashes(&old, &spec);
+  assert_int_equal(kernel_spec_add_check(&spec, &one, NULL), CUGEN_OK);
+  assert_int_equal(kernel_spec_add_check(&changed, &two, NULL), CUGEN_OK);
+  cache_record_take_hashes(&now, &spec);
+  assert_true(cache_record_is_same(&old, &spec));
+  assert_true(cache_record_is_same(&old, &changed));
+  assert_true(cache_record_is_same(&now, &spec));
+  assert_false(cache_record_is_same(&now, &changed));
+  kernel_spec_free(&spec);
+  kernel_spec_free(&changed);
+}
+
 /* A rate refers to the work that the config declares now; a failure is a failure whatever the
    work. */
 TEST_WITH(other_work_is_another_record, cache_set_up, cache_tear_down) {

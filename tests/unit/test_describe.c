@@ -70,15 +70,41 @@ TEST(a_texture_tells_its_addressing) {
   }
 }
 
+/* The kernel on the check problem is a part of the proof that can be left out, as earlier versions
+   did. */
+TEST(the_check_kernel_is_part_of_the_proof) {
+  static const char plain[] = "reference\nM=1\nN=2", lacking[] = "reference\nN=2";
+  struct kernel_spec spec = {.hash = hash_bytes("k", 1),
+                             .proof = strdup(plain),
+                             .proof_lines = 2,
+                             .proof_hash = hash_bytes(plain, strlen(plain))},
+                     check = {.hash = spec.hash}, other = {.hash = hash_bytes("c", 1)};
+  const struct kernel_spec before = spec;
+  assert_int_equal(kernel_spec_add_check(&spec, &check, NULL), CUGEN_OK);
+  assert_memory_equal(&spec, &before, sizeof spec);
+
+  assert_int_equal(kernel_spec_add_check(&spec, &other, NULL), CUGEN_OK);
+  assert_string_equal(spec.plain_hash.hex, before.hash.hex);
+  assert_string_not_equal(spec.hash.hex, before.hash.hex);
+  assert_string_not_equal(spec.proof_hash.hex, before.proof_hash.hex);
+  assert_string_equal(kernel_spec_proof_without(&spec, 0, false).hex, spec.proof_hash.hex);
+  assert_string_equal(kernel_spec_proof_without(&spec, 0, true).hex, before.proof_hash.hex);
+  assert_string_equal(kernel_spec_proof_without(&spec, 1, true).hex,
+                      hash_bytes(lacking, strlen(lacking)).hex);
+  assert_string_not_equal(kernel_spec_proof_without(&spec, 1, false).hex,
+                          kernel_spec_proof_without(&spec, 1, true).hex);
+  kernel_spec_free(&spec);
+}
+
 /* A problem may lack the first of two parameters. Its proof then leaves out the first of their
    lines, which come last. */
 TEST(the_lacked_line_is_left_out) {
   char proof[] = "reference\nM=1\nN=2", first[] = "reference\nN=2", second[] = "reference\nM=1";
   const struct kernel_spec spec = {
       .proof = proof, .proof_lines = 2, .proof_hash = hash_bytes(proof, strlen(proof))};
-  assert_string_equal(kernel_spec_proof_without(&spec, 0).hex, spec.proof_hash.hex);
-  assert_string_equal(kernel_spec_proof_without(&spec, 1).hex,
+  assert_string_equal(kernel_spec_proof_without(&spec, 0, false).hex, spec.proof_hash.hex);
+  assert_string_equal(kernel_spec_proof_without(&spec, 1, false).hex,
                       hash_bytes(first, strlen(first)).hex);
-  assert_string_equal(kernel_spec_proof_without(&spec, 2).hex,
+  assert_string_equal(kernel_spec_proof_without(&spec, 2, false).hex,
                       hash_bytes(second, strlen(second)).hex);
 }

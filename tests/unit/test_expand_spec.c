@@ -887,6 +887,59 @@ static void take_hashes(const char *body, const char *verify, struct kernel_spec
   *out = expanding_one(bench, 0);
 }
 
+/* ---- The kernel on the check problem -------------------------------------------------------- */
+
+#define CHECKED(shape, condition, grid)                                                            \
+  "problem 'n' (1024), check { n = 100 },"                                                         \
+  "output 'y' { dtype = 'f32', shape = { " shape " } }, scalar 'n' { dtype = 'i32' },"             \
+  "reference 'none', implementation 'a' { template 't.cu', tunable 'T' { 32 }, " condition         \
+  "grid { '" grid "' }, block { 'T' } }"
+
+/* few: what the kernel does where n is small. */
+static void expand_checked(const char *body, const char *few, struct kernel_spec *out) {
+  CLOSED(expanding) *bench = expanding_open(body, NULL, 0);
+  struct text template = {0};
+  struct value values[8];
+  struct variant variant;
+  cugen_error err;
+  text_addf(&template,
+            "__global__ void t(${params}) {\n//@ if n < 1000 then\n%s\n//@ end\ny[0] = 1; }\n",
+            few);
+  expanding_add(bench, "t.cu", text_get(&template));
+  text_free(&template);
+  *out = expanding_one(bench, 0);
+  space_variant(bench->space, 0, &variant, values);
+  expanding_check(expand_add_check(bench->expander, bench->config, &bench->problem,
+                                   &expanding_facts, &variant, out, &err),
+                  &err);
+}
+
+/* Grid, shape and source may differ on the check problem alone. Where the variant does not run
+   there, the proof is as before. */
+TEST(the_kernel_on_the_check_problem_is_held_against) {
+  FREED(kernel_spec) one, same;
+  struct kernel_spec others[3], none[2];
+  expand_checked(CHECKED("'n'", "", "ceil_div(n, T)"), "", &one);
+  expand_checked(CHECKED("'n'", "", "(n + T - 1) // T"), "// few", &same);
+  expand_checked(CHECKED("'n'", "", "n // T"), "", &others[0]);
+  expand_checked(CHECKED("'max(n, 128)'", "", "ceil_div(n, T)"), "", &others[1]);
+  expand_checked(CHECKED("'n'", "", "ceil_div(n, T)"), "y[1] = 2;", &others[2]);
+  expand_checked(CHECKED("'n'", "where 'n % 32 == 0',", "ceil_div(n, T)"), "", &none[0]);
+  expand_checked(CHECKED("'n'", "", "n // (n // 128) // 4"), "", &none[1]);
+  assert_string_equal(one.hash.hex, same.hash.hex);
+  for (size_t i = 0; i < 3; i++) {
+    assert_string_equal(one.plain_hash.hex, others[i].plain_hash.hex);
+    assert_string_not_equal(one.hash.hex, others[i].hash.hex);
+    assert_string_not_equal(one.proof_hash.hex, others[i].proof_hash.hex);
+    kernel_spec_free(&others[i]);
+  }
+  for (size_t i = 0; i < 2; i++) {
+    assert_int_equal(none[i].proof_check, 0);
+    assert_string_equal(none[i].hash.hex, one.plain_hash.hex);
+    kernel_spec_free(&none[i]);
+  }
+}
+
 /* Another reference of the same file is another proof. */
 TEST(test_the_entry_is_part_of_the_proof) {
   static const char both[] = "__global__ void one(${params}) { y[0] = x[0]; }\n"
