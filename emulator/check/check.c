@@ -255,7 +255,7 @@ static char *say_beginning(const struct outcome *o, const struct watch_finding *
     output |= spec->arguments[i].kind == CUGEN_ARGUMENT_OUTPUT &&
               strcmp(spec->arguments[i].name, raw->array) == 0;
   if (!message || !output || raw->kind != CUGEN_FINDING_UNINITIALISED) return message;
-  text_add(&text, message);
+  text_addf(&text, "%s.", message);
   verify_add_beginning(raw->array, &text);
   free(message);
   return text_take(&text);

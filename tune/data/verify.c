@@ -296,9 +296,8 @@ static bool is_rounding(const struct kernel_argument *o, double got, double want
 
 void verify_add_beginning(const char *output, struct text *message) {
   text_addf(message,
-            ". An output begins undefined, as NaN, and each element is to be written: for one that "
-            "begins with zeros, declare %s an inout with fill = \"zero\", or zero it in a launch "
-            "in front",
+            " An output begins undefined, as NaN; if %s is to begin with zeros, declare it an "
+            "inout with fill = \"zero\", or zero it in a launch in front",
             output);
 }
 
@@ -326,8 +325,10 @@ static int describe_wrong(const struct kernel_argument *o, const struct verify_t
   if (isnan(element_load(wide, want, 0)))
     text_add(&text, ". NaN is never right, since an element that nobody writes is NaN: the "
                     "reference or its inputs make it");
-  else if (isnan(element_load(o->dtype, got, 0)) && o->kind == CUGEN_ARGUMENT_OUTPUT)
+  else if (isnan(element_load(o->dtype, got, 0)) && o->kind == CUGEN_ARGUMENT_OUTPUT) {
+    text_add(&text, ". Does the grid, or a condition in the kernel, leave the element out?");
     verify_add_beginning(o->name, &text);
+  }
   int status = error_set(err, CUGEN_ERROR_WRONG, "%s", text_get(&text));
   text_free(&text);
   return status;
