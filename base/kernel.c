@@ -34,11 +34,10 @@ void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, str
   if (spec->order && may_be) text_addf(reason, ". Are arguments exchanged? %s", spec->order);
 }
 
-int kernel_spec_add_check(struct kernel_spec *spec, const struct kernel_spec *check,
-                          cugen_error *err) {
+int kernel_spec_add_check(struct kernel_spec *spec, struct hash check, cugen_error *err) {
   struct text text = {0};
-  if (strcmp(spec->hash.hex, check->hash.hex) == 0) return CUGEN_OK;
-  text_addf(&text, "on the check problem %s\n", check->hash.hex);
+  if (!check.hex[0] || strcmp(spec->hash.hex, check.hex) == 0) return CUGEN_OK;
+  text_addf(&text, "on the check problem %s\n", check.hex);
   const size_t length = text.length;
   text_add(&text, spec->proof ? spec->proof : "");
   if (text.failed) {

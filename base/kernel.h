@@ -210,9 +210,9 @@ struct hash kernel_spec_passed(const struct kernel_spec *spec);
    of the outcome. */
 void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, struct text *reason);
 /* Adds the variant's kernel on the check problem to the proof: results of `spec` are compared on
-   that problem first, so that they prove nothing once that kernel is another. */
-int kernel_spec_add_check(struct kernel_spec *spec, const struct kernel_spec *check,
-                          cugen_error *err);
+   that problem first, so that they prove nothing once that kernel is another. check: the `hash` of
+   that kernel; empty: there is none. */
+int kernel_spec_add_check(struct kernel_spec *spec, struct hash check, cugen_error *err);
 /* The proof_hash that the spec would have if the problem lacked the parameters whose bits are set
    in `parameters`; with all of them if the problem has more than KERNEL_MAX_LACKED parameters.
    plain: without the kernel on the check problem. */

@@ -71,7 +71,7 @@ static int expand_both(struct bench *bench, struct candidate *c, const struct va
   status = expand_variant(bench->expander, t->config, &bench->check, &t->device->facts, variant,
                           &c->check, &ignored);
   c->has_check = status == CUGEN_OK;
-  return c->has_check ? kernel_spec_add_check(&c->real, &c->check, err) : CUGEN_OK;
+  return c->has_check ? kernel_spec_add_check(&c->real, c->check.hash, err) : CUGEN_OK;
 }
 
 bool candidate_has_data(struct bench *bench, struct candidate *c) {

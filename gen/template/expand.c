@@ -273,28 +273,58 @@ int expand_unmet(const struct config *config, const struct problem *problem,
   return CUGEN_OK;
 }
 
-static int add_there(struct expander *expander, const struct config *config,
-                     const struct problem *check, const struct device_facts *facts,
-                     const struct variant *variant, struct kernel_spec *spec, cugen_error *err) {
-  struct kernel_spec there;
+/* Sets *out to the hash of the variant's kernel on the problem; empty: it does not run there. */
+static int hash_there(struct expander *expander, const struct config *config,
+                      const struct problem *problem, const struct device_facts *facts,
+                      const struct variant *variant, struct hash *out, cugen_error *err) {
+  struct kernel_spec spec;
   const struct expr *unmet;
   cugen_error ignored;
-  int status = expand_unmet(config, check, facts, variant, &unmet, err);
+  *out = (struct hash){""};
+  int status = expand_unmet(config, problem, facts, variant, &unmet, err);
   if (status || unmet) return status;
-  status = expand_variant(expander, config, check, facts, variant, &there, &ignored);
+  status = expand_variant(expander, config, problem, facts, variant, &spec, &ignored);
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
-  status = kernel_spec_add_check(spec, &there, err);
-  kernel_spec_free(&there);
-  return status;
+  *out = spec.hash;
+  kernel_spec_free(&spec);
+  return CUGEN_OK;
+}
+
+/* Like hash_there; a hash that is kept is not made again. */
+static int find_there(struct expander *expander, const struct config *config,
+                      const struct problem *problem, const struct device_facts *facts,
+                      const struct variant *variant, struct hash *out, cugen_error *err) {
+  struct text inputs = {0};
+  text_addf(&inputs, "%s\n", config->path);
+  text_add_n(&inputs, (const char *)facts, sizeof *facts);
+  problem_print(config, problem, &inputs);
+  text_add_char(&inputs, '\n');
+  variant_print(variant, &inputs);
+  for (size_t i = 0; i < variant->implementation->tunable_count; i++)
+    text_addf(&inputs, " %d", (int)variant->values[i].type);
+  const struct hash key = hash_bytes(text_get(&inputs), inputs.length);
+  const bool failed = inputs.failed;
+  text_free(&inputs);
+  if (failed) return error_memory(err);
+  struct kept_check *kept = &expander->checks[hash_next(0, key.hex, sizeof key.hex) % CHECKS_KEPT];
+  if (strcmp(kept->key.hex, key.hex) != 0) {
+    const int status = hash_there(expander, config, problem, facts, variant, &kept->kernel, err);
+    kept->key = status ? (struct hash){""} : key;
+    if (status) return status;
+  }
+  *out = kept->kernel;
+  return CUGEN_OK;
 }
 
 int expand_add_check(struct expander *expander, const struct config *config,
                      const struct problem *problem, const struct device_facts *facts,
                      const struct variant *variant, struct kernel_spec *spec, cugen_error *err) {
   struct problem check;
+  struct hash there;
   if (variant->implementation->library) return CUGEN_OK;
   int status = problem_check(config, problem, &check, err);
-  if (!status) status = add_there(expander, config, &check, facts, variant, spec, err);
+  if (!status) status = find_there(expander, config, &check, facts, variant, &there, err);
+  if (!status) status = kernel_spec_add_check(spec, there, err);
   problem_free(&check);
   return status;
 }

@@ -16,7 +16,7 @@ struct proof {
   struct hash source, kernel;
 };
 
-enum { PROOFS_KEPT = 32 };
+enum { PROOFS_KEPT = 32, CHECKS_KEPT = 256 };
 
 struct expander {
   /* The references, verify kernels and generators expanded last, with the inputs that they depend
@@ -26,6 +26,11 @@ struct expander {
     struct proof proof;
   } proofs[PROOFS_KEPT];
   size_t next_proof;
+  /* The hashes of variants' kernels on check problems, each at a place that follows from the hash
+     of what it depends on. */
+  struct kept_check {
+    struct hash key, kernel;
+  } checks[CHECKS_KEPT];
   const struct sources *sources;
   struct data_files data_files;
   struct renderer *renderer;
