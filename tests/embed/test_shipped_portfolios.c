@@ -119,20 +119,21 @@ TEST(all_that_ship_serve) {
   assert_true(files > 10);
 }
 
-/* Opens matmul for the settings. *choice becomes what a plan takes if nothing is remembered. */
-static cugen_kernel *choose(cugen *lib, const char *settings, cugen_choice *choice) {
+/* Opens matmul for the settings. *choice becomes what a plan takes if nothing is remembered; it
+   lasts as long as the kernel. */
+static void choose(cugen *lib, const char *settings, cugen_kernel **kernel, cugen_choice *choice) {
   char words[256];
   cugen_error err;
   snprintf(words, sizeof words, "%s", settings);
-  cugen_kernel *kernel = open_kernel(lib, settings, "matmul", words);
-  check(api_kernel_choose(kernel, 0, choice, &err), &err, settings);
-  return kernel;
+  *kernel = open_kernel(lib, settings, "matmul", words);
+  check(api_kernel_choose(*kernel, 0, choice, &err), &err, settings);
 }
 
 /* Asserts which implementation a plan takes, and whether another class's portfolio names it. */
 static void takes(cugen *lib, const char *settings, const char *implementation, bool other) {
   cugen_choice choice;
-  CLOSED(cugen_kernel) *kernel = choose(lib, settings, &choice);
+  CLOSED(cugen_kernel) *kernel;
+  choose(lib, settings, &kernel, &choice);
   if (!variant_is_of(choice.variant, implementation) || other != (choice.tuned_on != NULL) ||
       other != choice.other_class)
     fail_msg("%s: '%s' of %s", settings, choice.variant,
@@ -142,7 +143,8 @@ static void takes(cugen *lib, const char *settings, const char *implementation, 
 /* Sets *rows and *columns to the extents of the tile of C that a plan takes. */
 static void tile_of(cugen *lib, const char *settings, int *rows, int *columns) {
   cugen_choice choice;
-  CLOSED(cugen_kernel) *kernel = choose(lib, settings, &choice);
+  CLOSED(cugen_kernel) *kernel;
+  choose(lib, settings, &kernel, &choice);
   const char *tile = strstr(choice.variant, "BM=");
   assert_non_null(tile);
   assert_int_equal(sscanf(tile, "BM=%d BN=%d", rows, columns), 2);
