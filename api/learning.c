@@ -464,7 +464,7 @@ static int judge_variants(struct lookup *l, struct portfolio_holding *h, cugen_e
     enum portfolio_state state;
     struct kernel_spec spec;
     uint64_t index;
-    status = portfolio_try(l, &h->body.variants[i], &state, &index, &spec, err);
+    status = portfolio_try(l, &h->body.variants[i], false, &state, &index, &spec, err);
     kernel_spec_free(&spec);
     h->body.variants[i].stale = state == PORTFOLIO_STALE;
     h->body.variants[i].invalid = state == PORTFOLIO_INVALID;

@@ -328,17 +328,16 @@ int portfolio_ask(const struct portfolio_body *body, const struct config *config
 
 /* ---- Variants of a portfolio ----------------------------------------------------------------- */
 
-int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v,
+int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v, bool any_source,
                   enum portfolio_state *state, uint64_t *index, struct kernel_spec *spec,
                   cugen_error *err) {
   cugen_error why;
-  bool same = false;
   *spec = (struct kernel_spec){0};
   *state = PORTFOLIO_INVALID;
   int status = space_find_brief(l->space, v->variant, index, &why);
   if (!status) status = lookup_expand(l, *index, spec, &why);
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
-  same = strcmp(kernel_spec_passed(spec).hex, v->source.hex) == 0;
+  bool same = any_source || strcmp(kernel_spec_passed(spec).hex, v->source.hex) == 0;
   if (!same) status = is_measured(l, v, &same, err);
   *state = same ? PORTFOLIO_CURRENT : PORTFOLIO_STALE;
   return status;
@@ -354,18 +353,8 @@ static int try_one(struct lookup *l, const struct portfolio_body_variant *varian
                    cugen_error *err) {
   const struct cache_record *failed;
   enum portfolio_state state;
-  cugen_error why;
-  int status;
-  out->spec = (struct kernel_spec){0};
-  if (shipped) {
-    status = space_find_brief(l->space, variant->variant, &out->index, &why);
-    if (!status) status = lookup_expand(l, out->index, &out->spec, &why);
-    *found = !status;
-    status = status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
-  } else {
-    status = portfolio_try(l, variant, &state, &out->index, &out->spec, err);
-    *found = !status && state == PORTFOLIO_CURRENT;
-  }
+  int status = portfolio_try(l, variant, shipped, &state, &out->index, &out->spec, err);
+  *found = !status && state == PORTFOLIO_CURRENT;
   if (!status && *found) status = failures_find_at(failures, l, out->index, &failed, err);
   *found = !status && *found && !failed;
   if (!*found) kernel_spec_free(&out->spec);

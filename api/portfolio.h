@@ -58,12 +58,13 @@ int portfolio_parse_rule(const char *rule, const struct config *config, struct e
 
 enum portfolio_state { PORTFOLIO_CURRENT, PORTFOLIO_STALE, PORTFOLIO_INVALID, PORTFOLIO_FAILING };
 /* Finds and expands a portfolio's variant. INVALID: the look-up's problem has no such variant.
-   STALE: the variant's source is not the measured one. CURRENT: the source is the measured one.
-   FAILING, for a variant that is known to fail, is set by callers only. *index and *spec are set
-   unless INVALID. Free *spec also after a failure. Space and expander must be open. */
+   STALE: the variant's source is not the measured one. CURRENT: the source is the measured one, or
+   any_source is true, as for shipped portfolios. FAILING, for a variant that is known to fail, is
+   set by callers only. *index and *spec are set unless INVALID. Free *spec also after a failure.
+   Space and expander must be open. */
 int portfolio_try(struct lookup *lookup, const struct portfolio_body_variant *variant,
-                  enum portfolio_state *state, uint64_t *index, struct kernel_spec *spec,
-                  cugen_error *err);
+                  bool any_source, enum portfolio_state *state, uint64_t *index,
+                  struct kernel_spec *spec, cugen_error *err);
 
 /* The variant that serves the look-up's problem, with its index and expansion; *found is false if
    no variant serves. Variants among the failures never serve. */

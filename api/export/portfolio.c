@@ -80,6 +80,17 @@ static void note(struct exporter *x, size_t device, const char *variant, const c
             variant, why);
 }
 
+/* Opens the space with this variant alone, because a bundle tries each variant at many problems, and
+   the whole space takes much longer. A variant that the config does not know is no filter. */
+static int open_alone(struct lookup *l, const char *variant, cugen_error *err) {
+  const cugen_filter alone = {.variant = variant, .all = true};
+  cugen_error ignored;
+  l->filter = &alone;
+  int status = lookup_space(l, &ignored);
+  l->filter = NULL;
+  return status ? lookup_space(l, err) : CUGEN_OK;
+}
+
 /* Adds the code of the variant for that problem. *code stays SIZE_MAX if the variant is not current
    or a bundle cannot contain it. any_source: any source counts as current. classes: the classes of
    sizes; may be NULL. */
@@ -92,10 +103,9 @@ static int portfolio_try_at(struct exporter *x, size_t device,
   uint64_t index;
   bool failing = false, compiles = true;
   int status = lookup_set_problem(l, problem, err);
-  if (!status) status = lookup_space(l, err);
-  if (!status) status = portfolio_try(l, v, state, &index, &spec, err);
+  if (!status) status = open_alone(l, v->variant, err);
+  if (!status) status = portfolio_try(l, v, any_source, state, &index, &spec, err);
   kernel_spec_free(&spec);
-  if (*state == PORTFOLIO_STALE && any_source) *state = PORTFOLIO_CURRENT;
   if (!status && *state == PORTFOLIO_CURRENT)
     status = export_is_failing(x, l, index, &failing, err);
   if (failing) *state = PORTFOLIO_FAILING;
@@ -104,6 +114,7 @@ static int portfolio_try_at(struct exporter *x, size_t device,
   if (!compiles) *state = PORTFOLIO_FAILING;
   if (!status && *state == PORTFOLIO_CURRENT && *code != SIZE_MAX && classes)
     status = export_classes_find(l, index, problem, classes, err);
+  lookup_drop_space(l);
   return status;
 }
 
