@@ -364,8 +364,18 @@ static int run_control(const struct compile_request *request, struct job *job, b
   return status == CUGEN_ERROR_COMPILE ? CUGEN_OK : status;
 }
 
+/* Returns true if a message such as "k.cu:3:7: error: ..." names a place in the source. A failure of
+   the surroundings is a "fatal error:", or a message of the linker or of the compiler as a program,
+   without a line. */
+static bool has_source_error(const char *log) {
+  static const char mark[] = ": error: ";
+  for (const char *at = log; (at = strstr(at, mark)); at += sizeof mark - 1)
+    if (at > log && isdigit((unsigned char)at[-1])) return true;
+  return false;
+}
+
 /* Looks into a failed compile. Returns an error if the failure is not the kernel's: memory ran out,
-   or the control source does not compile either. */
+   or the compiler finds no error in the source and the control source does not compile either. */
 static int check_surroundings(const struct compile_request *request, struct job *job, bool clang,
                               int jail, int code, long long kills, cugen_error *err) {
   struct text log = job->log;
@@ -375,6 +385,7 @@ static int check_surroundings(const struct compile_request *request, struct job 
                      "%s: the C++ compiler was killed, as the system does where memory runs out; "
                      "leave more of it, or use fewer compile threads",
                      request->name);
+  if (has_source_error(text_get(&log))) return CUGEN_OK;
   job->log = (struct text){0};
   int status = run_control(request, job, clang, jail, &works, err);
   struct text said = job->log, parent = {0};
