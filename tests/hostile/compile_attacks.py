@@ -38,12 +38,12 @@ ENDLESS = {
     "lambdas": function("[]{" * 4000 + "}" * 4000 + "; return 0;"),
     "blocks": function("{" * 4000 + "}" * 4000 + " return 0;"),
     "array": "__device__ unsigned char big[256 << 20] = {1};",
-    "errors": times(100000, "int e${i} = y_${i};"),
-    "messages": times(100000, '#pragma message "m${i}"') + UNKNOWN,
-    "cases": function("switch (x) {\n" + times(100000, "case ${i}: return x * ${i};") + "\n} return 0;"),
+    "errors": times(30000, "int e${i} = y_${i};"),
+    "messages": times(30000, '#pragma message "m${i}"') + UNKNOWN,
+    "cases": function("switch (x) {\n" + times(30000, "case ${i}: return x * ${i};") + "\n} return 0;"),
     "large array": "__device__ int big[1 << 30] = {1, 2, 3};",
     "the unit": '#include "kernel.cpp"',
-    "functions": times(20000, "__device__ __attribute__((used, noinline)) int q${i}(int x) { return x + ${i}; }"),
+    "functions": times(8000, "__device__ __attribute__((used, noinline)) int q${i}(int x) { return x + ${i}; }"),
 }
 QUICK = {
     "expansion": times(3000000, "__device__ int a_variable_with_a_long_name_so_that_all_have_200_MB_${i};"),
