@@ -29,9 +29,10 @@ def expect(fact, *words):
 
 class Run:
     """A folder with its cache, and the commands on it."""
-    sleep = SLEEP
+    sleep, variants, where = SLEEP, VARIANTS, ()
 
-    def __init__(self, folder, **settings):
+    def __init__(self, folder, strategy="random", **settings):  # random: it takes no time of its own, also in sanitized builds
+        self.strategy = strategy
         self.folder = pathlib.Path(tempfile.mkdtemp(dir=folder))
         self.used = self.folder / "used"
         self.used.mkdir()
@@ -46,7 +47,7 @@ class Run:
         self.began = time.monotonic()
         self.process = subprocess.Popen(
             [f"{BUILD}/cugen", "tune", f"{ROOT}/tests/configs/sleeping.lua", "--device", devices, "--budget", "none", "--threads", "2",
-             "--top", "1", *options], env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+             "--top", "1", "--strategy", self.strategy, *self.where, *options], env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True)
 
     def finish(self):
@@ -86,7 +87,7 @@ class Run:
 
     def expect_all(self, what, failed=0):
         got = self.counts()
-        expect(got[0] == VARIANTS and got[1] <= failed, what, got, self.text)
+        expect(got[0] == self.variants and got[1] <= failed, what, got, self.text)
 
     def expect_lost(self, what, gpu):
         said = f"cugen: cuda:{gpu} failed and is left out, the others go on: "
@@ -94,8 +95,8 @@ class Run:
 
 
 def sharing(folder):
-    one = Run(folder).tune("cuda:0", "--strategy", "random")  # it takes no time of its own, also in sanitized builds
-    eight = Run(folder).tune("all", "--strategy", "random")
+    one = Run(folder).tune("cuda:0")
+    eight = Run(folder).tune("all")
     one.expect_all("one GPU")
     eight.expect_all("eight GPUs")
     expect(len(list(eight.used.iterdir())) == 8, "GPUs at work:", list(eight.used.iterdir()))
@@ -138,7 +139,7 @@ def gone(folder):
     run = Run(folder)
     run.environment["FAKE_CUDA_GONE"] = f"4 {run.gone}"
     run.start("all", "--json")
-    run.wait_for_records(100)
+    run.wait_for_records(50)
     run.gone.touch()
     expect(run.finish() == 0, "one goes in the middle", run.text)
     run.expect_all("one goes in the middle")
@@ -156,7 +157,7 @@ def killed(folder):
     """A worker is killed: its variant has failed, as on one GPU, and a new worker goes on."""
     run = Run(folder)
     run.start("all")
-    run.wait_for_records(100)
+    run.wait_for_records(50)
     workers = subprocess.run(["pgrep", "-P", str(run.process.pid), "-f", "cugen worker"], capture_output=True, text=True).stdout.split()
     for worker in workers[2:4]:
         os.kill(int(worker), signal.SIGKILL)
@@ -168,35 +169,35 @@ def killed(folder):
 def interrupted(folder):
     run = Run(folder)
     run.start("all")
-    run.wait_for_records(100)
+    run.wait_for_records(50)
     run.process.send_signal(signal.SIGINT)
     expect(run.finish() == 130 and "interrupted; what was found is kept" in run.text, "Ctrl-C:", run.process.returncode, run.text)
     before = run.counts()[0]
-    expect(100 <= before < VARIANTS, "kept after Ctrl-C:", before)
+    expect(50 <= before < run.variants, "kept after Ctrl-C:", before)
     run.tune("all")
     run.expect_all("resumed")
-    expect(f"Tried {VARIANTS - before}, {before} remembered before, 0 left" in run.text, "resumed after", before, run.text)
+    expect(f"Tried {run.variants - before}, {before} remembered before, 0 left" in run.text, "resumed after", before, run.text)
 
 
 def models(folder):
-    run = Run(folder, FAKE_CUDA_MODELS="H200,A100,H200,A100,A100,H200,H200,H200").tune("all")
+    run = Run(folder, "surrogate", FAKE_CUDA_MODELS="H200,A100,H200,A100,A100,H200,H200,H200").tune("all")
     for name, list_ in ("H200 (cuda:0)", "5 devices share the search: cuda:0,cuda:2,cuda:5,cuda:6,cuda:7"), (
             "A100 (cuda:1)", "3 devices share the search: cuda:1,cuda:3,cuda:4"):
         expect(f"sleeping n=3000 on NVIDIA {name}\n{list_}\n" in run.text, name, run.text)
     each = run.ask("SELECT count(DISTINCT variant) FROM record JOIN space ON space.id = space_id GROUP BY device")
-    expect(each == [(VARIANTS,), (VARIANTS,)], "records of each model:", each)
+    expect(each == [(run.variants,), (run.variants,)], "records of each model:", each)
     when = "run_began + 1e6 * run_seconds"
     begin, end = run.ask(f"SELECT max(first), min(last) FROM (SELECT min({when}) AS first, max({when}) AS last FROM record"
                          " JOIN space ON space.id = space_id GROUP BY device)")[0]
     expect(begin < end, "both models are measured at once:", begin, end)
-    expect(0 < run.text.find("--device cuda:0\n") < run.text.find("NVIDIA A100 (cuda:1)"), "one prints behind the other:", run.text)
+    expect(0 < run.text.find("--device cuda:0 ") < run.text.find("NVIDIA A100 (cuda:1)"), "one prints behind the other:", run.text)
     run = Run(folder, FAKE_CUDA_MODELS="H200,A100", FAKE_CUDA_BAD="0")
     run.environment["FAKE_CUDA_DEVICES"] = "2"
     run.start("all")
-    expect(run.finish() == 7 and f"Tried {VARIANTS}," in run.text and "cugen: cuda:0: " in run.text, "a model that launches nothing:", run.text)
+    expect(run.finish() == 7 and f"Tried {run.variants}," in run.text and "cugen: cuda:0: " in run.text, "a model that launches nothing:", run.text)
     run = Run(folder, FAKE_CUDA_MODELS="H200,A100,H200,A100,A100,H200,H200,H200")
     run.start("all")
-    run.wait_for_records(100)
+    run.wait_for_records(50)
     run.process.send_signal(signal.SIGINT)
     expect(run.finish() == 130 and run.text.count("Run the same command again to continue.") == 2, "Ctrl-C, two models:", run.text)
 
@@ -225,7 +226,8 @@ def timed(test):
 with tempfile.TemporaryDirectory() as place:
     timed(sharing)
     timed(fair)
-    Run.sleep = "1000"  # these compare no times, so that they may also run side by side
+    # These compare no times, so that they may also run side by side; half of the space is enough for them.
+    Run.sleep, Run.variants, Run.where = "1000", VARIANTS // 2, ("--where", "blocks <= 13")
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         list(pool.map(timed, (models, broken, gone, interrupted, killed)))
 sys.exit(bool(problems))
