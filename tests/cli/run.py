@@ -18,7 +18,7 @@ The format of NAME.cases, a table of which each row is a case:
                          code other than 0 stands behind it as [3], and no "..." stands for it. A command may have several lines, of which the last one
                          has the arrow. Of a message the text has what it is about: names, places, figures; not its wording
 
-Commands run in a private folder that starts empty, with a cache of their own, `cugen` on PATH, `python3` the one that runs this,
+Commands run in a private folder that starts empty, with a cache of their own, `cugen` on PATH, `python3` the one that runs this (-S),
 $REPO the repository's root and $SCRIPTS this folder. A command that exits with 77 skips the rest of the script; what it
 printed is the reason (of NAME.cases: the rest of its part). Empty lines at the end of an expectation do not count. With UPDATE=1
 NAME.test is rewritten with what came out (a matching expectation is left as it is).
@@ -135,12 +135,12 @@ def report(script, command, expected, actual):
 
 
 def own_python(folder):
-    """A folder with the python3 that runs this, itself: one that a version manager puts first takes longer to begin than most
-    commands to end."""
+    """A folder with the python3 that runs this, itself, and without the packages installed beside it (-S): one that a version manager puts
+    first, or that looks for packages, takes longer to begin than most commands to end."""
     place = os.path.join(folder, "python")
     os.mkdir(place)
     with open(os.path.join(place, "python3"), "w", opener=lambda path, flags: os.open(path, flags, 0o755)) as file:
-        file.write(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+        file.write(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S "$@"\n')
     return place
 
 
