@@ -21,12 +21,13 @@ static void hash_under(const struct text *rules, struct hash *proof, struct hash
 }
 
 /* A verdict of a prediction is about the sizes on which the prediction was verified. The config's
-   rules decide these sizes, so the hashes of a verdict cover the rules. */
-int api_hash_verdict(const struct lookup *l, uint64_t index, struct kernel_spec *spec,
-                     cugen_error *err) {
+   rules decide these sizes, so the hashes of a verdict cover the rules, and the kernels on them. */
+int api_hash_verdict(const struct lookup *l, struct kernel_spec *spec, cugen_error *err) {
   const struct config *config = l->config;
   struct text text = {0};
-  int status = lookup_add_check(l, index, spec, err);
+  struct hash kernels;
+  int status = api_hash_sizes(l, spec->variant, &kernels, err);
+  if (!status) status = kernel_spec_add_check(spec, kernels, err);
   if (status) return status;
   struct hash plain_proof = kernel_spec_proof_without(spec, 0, true);
   for (size_t i = 0; i < config->problem_count; i++)
@@ -83,7 +84,7 @@ static int judgement_judge(struct lookup *l, const struct cache_record *record, 
   /* A prediction without a verdict has been compared with nothing. */
   const bool verdict = record->verdict != CACHE_NOT_RUN || cache_record_is_refuted(record);
   if (!predicted) status = lookup_add_check(l, index, spec, err);
-  if (predicted && verdict) status = api_hash_verdict(l, index, spec, err);
+  if (predicted && verdict) status = api_hash_verdict(l, spec, err);
   if (!status) judgement_compare(record, spec, l->config->objective, predicted, out);
   return status;
 }

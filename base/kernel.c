@@ -34,10 +34,18 @@ void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, str
   if (spec->order && may_be) text_addf(reason, ". Are arguments exchanged? %s", spec->order);
 }
 
+struct hash kernel_spec_compared(const struct kernel_spec *spec) {
+  const struct hash proof = kernel_spec_proof_without(spec, UINT64_MAX, true);
+  const struct hash_piece pieces[] = {{spec->source_hash.hex, sizeof spec->source_hash.hex},
+                                      {spec->launches_hash.hex, sizeof spec->launches_hash.hex},
+                                      {spec->arguments_hash.hex, sizeof spec->arguments_hash.hex},
+                                      {proof.hex, sizeof proof.hex}};
+  return hash_pieces(pieces, 4);
+}
+
 int kernel_spec_add_check(struct kernel_spec *spec, struct hash check, cugen_error *err) {
   struct text text = {0};
-  if (!check.hex[0] || strcmp(spec->hash.hex, check.hex) == 0) return CUGEN_OK;
-  text_addf(&text, "on the check problem %s\n", check.hex);
+  text_addf(&text, "on the check problem %s\n", check.hex[0] ? check.hex : "none");
   const size_t length = text.length;
   text_add(&text, spec->proof ? spec->proof : "");
   if (text.failed) {

@@ -163,11 +163,11 @@ struct kernel_spec {
      the check of results (reference, tolerances, fills, check problem). Empty if unknown. */
   struct hash launches_hash, arguments_hash, proof_hash;
   /* The text hashed by proof_hash; NULL if there is none. Its first proof_check bytes name the
-     kernel on the check problem, if there is another one. Its last proof_lines lines describe the
-     parameters of the problem, in order. */
+     kernels of kernel_spec_add_check. Its last proof_lines lines describe the parameters of the
+     problem, in order. */
   char *proof;
   size_t proof_check, proof_lines;
-  /* `hash` without the kernel on the check problem, as versions before it was hashed stored it. */
+  /* `hash` without these kernels, as versions before they were hashed stored it. */
   struct hash plain_hash;
   /* Hashes of the data that a variant runs on and is compared with. Variants with equal
      buffers_hash have equal buffers with equal contents for one seed; with equal data_hash also
@@ -209,13 +209,17 @@ struct hash kernel_spec_passed(const struct kernel_spec *spec);
 /* Appends spec->order to the reason of a failed variant if the order of arguments can be the cause
    of the outcome. */
 void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, struct text *reason);
-/* Adds the variant's kernel on the check problem to the proof: results of `spec` are compared on
-   that problem first, so that they prove nothing once that kernel is another. check: the `hash` of
-   that kernel; empty: there is none. */
+/* A hash of what runs and of what its results are compared with, apart from the parameters of the
+   problem: they may get a further one whose value changes nothing. */
+struct hash kernel_spec_compared(const struct kernel_spec *spec);
+/* Adds the variant's kernels on the problems on which it is checked to the proof: results of `spec`
+   are compared there first, so that they prove nothing once one of these kernels is another. check:
+   the kernel_spec_compared of the kernel on the check problem, or a hash of several; empty: the
+   variant does not run there. */
 int kernel_spec_add_check(struct kernel_spec *spec, struct hash check, cugen_error *err);
 /* The proof_hash that the spec would have if the problem lacked the parameters whose bits are set
    in `parameters`; with all of them if the problem has more than KERNEL_MAX_LACKED parameters.
-   plain: without the kernel on the check problem. */
+   plain: without the kernels of kernel_spec_add_check. */
 enum { KERNEL_MAX_LACKED = 64 };
 struct hash kernel_spec_proof_without(const struct kernel_spec *spec, uint64_t parameters,
                                       bool plain);

@@ -46,12 +46,24 @@ static int tune_candidate_refuse(struct candidate *c, const struct variant *vari
   return c->real.variant ? CUGEN_OK : error_memory(err);
 }
 
+/* Adds what the variant is on the check problem to what its record is held against. */
+static int add_check(const struct tune_target *t, struct candidate *c,
+                     const struct variant *variant, cugen_error *err) {
+  struct hash check = {""};
+  if (c->has_check)
+    check = kernel_spec_compared(&c->check);
+  else if (t->problem_is_check && !variant->implementation->library)
+    check = kernel_spec_compared(&c->real);
+  return kernel_spec_add_check(&c->real, check, err);
+}
+
 static int expand_both(struct bench *bench, struct candidate *c, const struct variant *variant,
                        cugen_error *err) {
   const struct tune_target *t = bench->target;
+  const struct problem *check = t->problem_is_check ? t->problem : &bench->check;
   const struct expr *unmet;
   cugen_error why, ignored;
-  int status = expand_unmet(t->config, &bench->check, &t->device->facts, variant, &unmet, err);
+  int status = expand_unmet(t->config, check, &t->device->facts, variant, &unmet, err);
   if (status) return status;
   if (unmet && t->problem_is_check) {
     error_set(&why, CUGEN_ERROR_CONFIG, "the check problem does not satisfy \"%s\"",
@@ -65,13 +77,12 @@ static int expand_both(struct bench *bench, struct candidate *c, const struct va
     c->faulty = status != CUGEN_ERROR_CONFIG;
     return tune_candidate_refuse(c, variant, &why, err);
   }
+  if (status || t->predicted) return status;
   /* A library may take another kernel for another problem, so the check problem proves nothing. */
-  if (status || t->problem_is_check || t->predicted || unmet || variant->implementation->library)
-    return status;
-  status = expand_variant(bench->expander, t->config, &bench->check, &t->device->facts, variant,
-                          &c->check, &ignored);
-  c->has_check = status == CUGEN_OK;
-  return c->has_check ? kernel_spec_add_check(&c->real, c->check.hash, err) : CUGEN_OK;
+  c->has_check = !t->problem_is_check && !unmet && !variant->implementation->library &&
+                 expand_variant(bench->expander, t->config, check, &t->device->facts, variant,
+                                &c->check, &ignored) == CUGEN_OK;
+  return add_check(t, c, variant, err);
 }
 
 bool candidate_has_data(struct bench *bench, struct candidate *c) {

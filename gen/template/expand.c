@@ -273,7 +273,8 @@ int expand_unmet(const struct config *config, const struct problem *problem,
   return CUGEN_OK;
 }
 
-/* Sets *out to the hash of the variant's kernel on the problem; empty: it does not run there. */
+/* Sets *out to kernel_spec_compared of the variant's kernel on the problem; empty: it does not run
+   there. */
 static int hash_there(struct expander *expander, const struct config *config,
                       const struct problem *problem, const struct device_facts *facts,
                       const struct variant *variant, struct hash *out, cugen_error *err) {
@@ -285,16 +286,17 @@ static int hash_there(struct expander *expander, const struct config *config,
   if (status || unmet) return status;
   status = expand_variant(expander, config, problem, facts, variant, &spec, &ignored);
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
-  *out = spec.hash;
+  *out = kernel_spec_compared(&spec);
   kernel_spec_free(&spec);
   return CUGEN_OK;
 }
 
-/* Like hash_there; a hash that is kept is not made again. */
-static int find_there(struct expander *expander, const struct config *config,
-                      const struct problem *problem, const struct device_facts *facts,
-                      const struct variant *variant, struct hash *out, cugen_error *err) {
+int expand_compared(struct expander *expander, const struct config *config,
+                    const struct problem *problem, const struct device_facts *facts,
+                    const struct variant *variant, struct hash *out, cugen_error *err) {
   struct text inputs = {0};
+  *out = (struct hash){""};
+  if (variant->implementation->library) return CUGEN_OK;
   text_addf(&inputs, "%s\n", config->path);
   text_add_n(&inputs, (const char *)facts, sizeof *facts);
   problem_print(config, problem, &inputs);
@@ -321,9 +323,8 @@ int expand_add_check(struct expander *expander, const struct config *config,
                      const struct variant *variant, struct kernel_spec *spec, cugen_error *err) {
   struct problem check;
   struct hash there;
-  if (variant->implementation->library) return CUGEN_OK;
   int status = problem_check(config, problem, &check, err);
-  if (!status) status = find_there(expander, config, &check, facts, variant, &there, err);
+  if (!status) status = expand_compared(expander, config, &check, facts, variant, &there, err);
   if (!status) status = kernel_spec_add_check(spec, there, err);
   problem_free(&check);
   return status;

@@ -30,9 +30,15 @@ int expand_unmet(const struct config *config, const struct problem *problem,
                  const struct device_facts *facts, const struct variant *variant,
                  const struct expr **out, cugen_error *err);
 
-/* Calls kernel_spec_add_check if the variant runs on the check problem: it satisfies the variant's
-   conditions, the variant expands for it, and calls no library, which may take another kernel
-   there. spec: the expansion of the variant for `problem`. */
+/* Sets *out to kernel_spec_compared of the variant's kernel on the problem; empty: it does not
+   satisfy the variant's conditions, the variant does not expand for it, or calls a library, which
+   may take another kernel there. The expander keeps the hashes. */
+int expand_compared(struct expander *expander, const struct config *config,
+                    const struct problem *problem, const struct device_facts *facts,
+                    const struct variant *variant, struct hash *out, cugen_error *err);
+
+/* Calls kernel_spec_add_check with the variant's kernel on the check problem. spec: the expansion of
+   the variant for `problem`. */
 int expand_add_check(struct expander *expander, const struct config *config,
                      const struct problem *problem, const struct device_facts *facts,
                      const struct variant *variant, struct kernel_spec *spec, cugen_error *err);
