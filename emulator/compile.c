@@ -369,8 +369,12 @@ static int run_control(const struct compile_request *request, struct job *job, b
    without a line. */
 static bool has_source_error(const char *log) {
   static const char mark[] = ": error: ";
-  for (const char *at = log; (at = strstr(at, mark)); at += sizeof mark - 1)
-    if (at > log && isdigit((unsigned char)at[-1])) return true;
+  for (const char *at = log; (at = strstr(at, mark)); at += sizeof mark - 1) {
+    const char *number = at;
+    while (number > log && isdigit((unsigned char)number[-1])) number--;
+    if (number < at && number > log && number[-1] == ':')
+      return true; /* unlike "collect2: error: " */
+  }
   return false;
 }
 
