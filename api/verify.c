@@ -259,8 +259,9 @@ static int run_list(struct proof *p, const struct check_list *list, struct cache
   return status;
 }
 
-static struct check_options sizes_of(const char *variant) {
-  return (struct check_options){.wanted = {.variant = variant, .seed = 1}};
+/* Which problems the variant is run on for the look-up's verdict. */
+static struct check_options sizes_of(const struct lookup *l, const char *variant) {
+  return (struct check_options){.wanted = {.variant = variant, .seed = 1}, .whole = l->problem};
 }
 
 /* Adds the hash of the kernel that the variant of this number is on the problem. */
@@ -280,7 +281,7 @@ static int add_compared(const struct lookup *l, const struct check_problem *at, 
 
 int api_hash_sizes(const struct lookup *l, const char *variant, struct hash *out,
                    cugen_error *err) {
-  const struct check_options options = sizes_of(variant);
+  const struct check_options options = sizes_of(l, variant);
   struct tune_target target = lookup_target(l);
   struct check_list list = {0};
   struct problem check;
@@ -303,7 +304,7 @@ int api_hash_sizes(const struct lookup *l, const char *variant, struct hash *out
 }
 
 static int verify(struct proof *p, struct cache_record *record, cugen_error *err) {
-  const struct check_options options = sizes_of(record->variant);
+  const struct check_options options = sizes_of(&p->kernel->lookup, record->variant);
   struct check_list list;
   cugen_error why;
   const struct trial_options trial = {
