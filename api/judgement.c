@@ -2,51 +2,8 @@
    kernel that was measured. */
 #include <string.h>
 
-#include "lookup.h"
 #include "tune/candidate.h"
-
-static void judgement_add_values(const struct value *values, size_t count, struct text *out) {
-  for (size_t i = 0; i < count; i++) text_add_char(out, ' '), value_print(values[i], out);
-  text_add_char(out, '\n');
-}
-
-/* Changes the hashes of a proof and of a whole kernel to those of a verdict under the rules. */
-static void hash_under(const struct text *rules, struct hash *proof, struct hash *whole) {
-  const struct hash before = *proof;
-  const struct hash_piece pieces[] = {{text_get(rules), rules->length},
-                                      {before.hex, strlen(before.hex)},
-                                      {whole->hex, strlen(whole->hex)}};
-  *proof = hash_pieces(pieces, 2);
-  *whole = hash_pieces(pieces, 3);
-}
-
-/* A verdict of a prediction is about the sizes on which the prediction was verified. The config's
-   rules decide these sizes, so the hashes of a verdict cover the rules, and the kernels on them. */
-int api_hash_verdict(const struct lookup *l, struct kernel_spec *spec, cugen_error *err) {
-  const struct config *config = l->config;
-  struct text text = {0};
-  struct hash kernels;
-  int status = api_hash_sizes(l, spec->variant, &kernels, err);
-  if (!status) status = kernel_spec_add_check(spec, kernels, err);
-  if (status) return status;
-  struct hash plain_proof = kernel_spec_proof_without(spec, 0, true);
-  for (size_t i = 0; i < config->problem_count; i++)
-    judgement_add_values(config->problems[i].values,
-                         config->problems[i].listed ? config->problems[i].value_count : 0, &text);
-  for (size_t i = 0; i < config->implementation_count; i++) {
-    const struct config_implementation *own = &config->implementations[i];
-    for (size_t k = 0; k < own->requirement_count; k++)
-      text_addf(&text, "%s\n", expr_text(own->requirements[k].expr));
-    for (size_t k = 0; k < own->restriction_count; k++)
-      text_addf(&text, "%s\n", expr_text(own->restrictions[k].expr));
-    if (own->check) judgement_add_values(own->check, config->problem_count, &text);
-  }
-  hash_under(&text, &spec->proof_hash, &spec->hash);
-  if (spec->proof_check) hash_under(&text, &plain_proof, &spec->plain_hash);
-  const bool failed = text.failed;
-  text_free(&text);
-  return failed ? error_memory(err) : CUGEN_OK;
-}
+#include "verdict.h"
 
 static void judgement_compare(const struct cache_record *record, const struct kernel_spec *spec,
                               const struct objective *objective, bool predicted,

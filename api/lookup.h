@@ -246,13 +246,6 @@ int api_judge(struct lookup *lookup, const struct cache_record *record, struct j
 /* Like api_judge; `predicted` tells whether the record is a prediction. */
 int api_judge_as(struct lookup *lookup, bool predicted, const struct cache_record *record,
                  struct judgement *out, cugen_error *err);
-/* Changes the kernel's hashes to those of a prediction's verdict, which also depends on the kernels
-   on which predictions are verified and on the config's rules. spec: of lookup_expand. */
-int api_hash_verdict(const struct lookup *lookup, struct kernel_spec *spec, cugen_error *err);
-/* Sets *out to a hash of the variant's kernels on all problems on which a prediction is verified
-   (verify.c); empty: it is valid on none. */
-int api_hash_sizes(const struct lookup *lookup, const char *variant, struct hash *out,
-                   cugen_error *err);
 /* Checks whether the record is of the kernel to which its variant expands now, and sets the
    record's order. If a current record was verified against another reference or tolerance, its
    `verdict` becomes CACHE_NOT_RUN. *spec becomes that kernel, or empty; for a prediction with a

@@ -8,10 +8,10 @@
 
 #include "api.h"
 #include "base/system.h"
-#include "emulator/check/selection.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/devices.h"
 #include "tune/trial.h"
+#include "verdict.h"
 
 /* Limits in seconds if the options set none: for the whole verification, and for a variant's
    run. */
@@ -259,52 +259,8 @@ static int run_list(struct proof *p, const struct check_list *list, struct cache
   return status;
 }
 
-/* Which problems the variant is run on for the look-up's verdict. */
-static struct check_options sizes_of(const struct lookup *l, const char *variant) {
-  return (struct check_options){.wanted = {.variant = variant, .seed = 1}, .whole = l->problem};
-}
-
-/* Adds the hash of the kernel that the variant of this number is on the problem. */
-static int add_compared(const struct lookup *l, const struct check_problem *at, uint64_t index,
-                        struct text *out, cugen_error *err) {
-  struct value *values = calloc(space_max_tunables(at->space) + 1, sizeof *values);
-  struct variant variant;
-  struct hash hash;
-  if (!values) return error_memory(err);
-  space_variant(at->space, index, &variant, values);
-  const int status = expand_compared(l->opened->expander, l->config, &at->problem, &l->device.facts,
-                                     &variant, &hash, err);
-  free(values);
-  if (!status) text_addf(out, "%s\n", hash.hex);
-  return status;
-}
-
-int api_hash_sizes(const struct lookup *l, const char *variant, struct hash *out,
-                   cugen_error *err) {
-  const struct check_options options = sizes_of(l, variant);
-  struct tune_target target = lookup_target(l);
-  struct check_list list = {0};
-  struct problem check;
-  struct text hashes = {0};
-  cugen_error ignored;
-  *out = (struct hash){""};
-  int status = problem_check(l->config, l->problem, &check, err);
-  target.problem = &check;
-  if (!status && check_select(&target, &options, &list, &ignored) == CUGEN_ERROR_MEMORY)
-    status = error_memory(err);
-  for (size_t i = 0; i < list.run_count && !status; i++)
-    status =
-        add_compared(l, &list.problems[list.runs[i].problem], list.runs[i].index, &hashes, err);
-  if (!status && hashes.failed) status = error_memory(err);
-  if (!status && hashes.length) *out = hash_bytes(text_get(&hashes), hashes.length);
-  text_free(&hashes);
-  check_list_free(&list);
-  problem_free(&check);
-  return status;
-}
-
 static int verify(struct proof *p, struct cache_record *record, cugen_error *err) {
-  const struct check_options options = sizes_of(&p->kernel->lookup, record->variant);
+  const struct check_options options = api_verdict_sizes(&p->kernel->lookup, record->variant);
   struct check_list list;
   cugen_error why;
   const struct trial_options trial = {
