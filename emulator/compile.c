@@ -364,9 +364,9 @@ static int run_control(const struct compile_request *request, struct job *job, b
   return status == CUGEN_ERROR_COMPILE ? CUGEN_OK : status;
 }
 
-/* Returns true if a message such as "k.cu:3:7: error: ..." names a place in the source. A failure of
-   the surroundings is a "fatal error:", or a message of the linker or of the compiler as a program,
-   without a line. */
+/* Returns true if a message such as "k.cu:3:7: error: ..." names a place in the source. A failure
+   of the surroundings is a "fatal error:", or a message of the linker or of the compiler as a
+   program, without a line. */
 static bool has_source_error(const char *log) {
   static const char mark[] = ": error: ";
   for (const char *at = log; (at = strstr(at, mark)); at += sizeof mark - 1) {

@@ -80,8 +80,8 @@ static void note(struct exporter *x, size_t device, const char *variant, const c
             variant, why);
 }
 
-/* Opens the space with this variant alone, because a bundle tries each variant at many problems, and
-   the whole space takes much longer. A variant that the config does not know is no filter. */
+/* Opens the space with this variant alone, because a bundle tries each variant at many problems,
+   and the whole space takes much longer. A variant that the config does not know is no filter. */
 static int open_alone(struct lookup *l, const char *variant, cugen_error *err) {
   const cugen_filter alone = {.variant = variant, .all = true};
   cugen_error ignored;

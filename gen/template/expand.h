@@ -37,8 +37,8 @@ int expand_compared(struct expander *expander, const struct config *config,
                     const struct problem *problem, const struct device_facts *facts,
                     const struct variant *variant, struct hash *out, cugen_error *err);
 
-/* Calls kernel_spec_add_check with the variant's kernel on the check problem. spec: the expansion of
-   the variant for `problem`. */
+/* Calls kernel_spec_add_check with the variant's kernel on the check problem. spec: the expansion
+   of the variant for `problem`. */
 int expand_add_check(struct expander *expander, const struct config *config,
                      const struct problem *problem, const struct device_facts *facts,
                      const struct variant *variant, struct kernel_spec *spec, cugen_error *err);
