@@ -11,41 +11,44 @@ struct check_options api_verdict_sizes(const struct lookup *l, const char *varia
   return (struct check_options){.wanted = {.variant = variant, .seed = 1}, .whole = l->problem};
 }
 
-/* Adds the hash of the kernel that the variant of this number is on the problem. */
-static int add_compared(const struct lookup *l, const struct check_problem *at, uint64_t index,
-                        struct text *out, cugen_error *err) {
+/* *out becomes the kernel that the variant of this number is on the problem. */
+static int kernel_at(const struct lookup *l, const struct check_problem *at, uint64_t index,
+                     struct kernel_compared *out, cugen_error *err) {
   struct value *values = calloc(space_max_tunables(at->space) + 1, sizeof *values);
   struct variant variant;
-  struct hash hash;
   if (!values) return error_memory(err);
   space_variant(at->space, index, &variant, values);
   const int status = expand_compared(l->opened->expander, l->config, &at->problem, &l->device.facts,
-                                     &variant, &hash, err);
+                                     &variant, out, err);
   free(values);
-  if (!status) text_addf(out, "%s\n", hash.hex);
   return status;
 }
 
-/* Sets *out to a hash of the variant's kernels on these problems; empty: it is valid on none. */
-static int hash_sizes(const struct lookup *l, const char *variant, struct hash *out,
-                      cugen_error *err) {
-  const struct check_options options = api_verdict_sizes(l, variant);
+/* Adds the variant's kernels on these problems to what the kernel's results are held against. */
+static int add_kernels(const struct lookup *l, const struct check_list *list,
+                       struct kernel_spec *spec, cugen_error *err) {
+  struct kernel_compared *there = calloc(list->run_count + 1, sizeof *there);
+  int status = there ? CUGEN_OK : error_memory(err);
+  for (size_t i = 0; i < list->run_count && !status; i++)
+    status =
+        kernel_at(l, &list->problems[list->runs[i].problem], list->runs[i].index, &there[i], err);
+  if (!status) status = kernel_spec_add_check(spec, there, list->run_count, err);
+  free(there);
+  return status;
+}
+
+/* Where no problem can be selected, the variant is checked on none. */
+static int add_sizes(const struct lookup *l, struct kernel_spec *spec, cugen_error *err) {
+  const struct check_options options = api_verdict_sizes(l, spec->variant);
   struct tune_target target = lookup_target(l);
   struct check_list list = {0};
   struct problem check;
-  struct text hashes = {0};
   cugen_error ignored;
-  *out = (struct hash){""};
   int status = problem_check(l->config, l->problem, &check, err);
   target.problem = &check;
   if (!status && check_select(&target, &options, &list, &ignored) == CUGEN_ERROR_MEMORY)
     status = error_memory(err);
-  for (size_t i = 0; i < list.run_count && !status; i++)
-    status =
-        add_compared(l, &list.problems[list.runs[i].problem], list.runs[i].index, &hashes, err);
-  if (!status && hashes.failed) status = error_memory(err);
-  if (!status && hashes.length) *out = hash_bytes(text_get(&hashes), hashes.length);
-  text_free(&hashes);
+  if (!status) status = add_kernels(l, &list, spec, err);
   check_list_free(&list);
   problem_free(&check);
   return status;
@@ -73,9 +76,7 @@ static void hash_under(const struct text *rules, struct hash *proof, struct hash
 int api_hash_verdict(const struct lookup *l, struct kernel_spec *spec, cugen_error *err) {
   const struct config *config = l->config;
   struct text text = {0};
-  struct hash kernels;
-  int status = hash_sizes(l, spec->variant, &kernels, err);
-  if (!status) status = kernel_spec_add_check(spec, kernels, err);
+  int status = add_sizes(l, spec, err);
   if (status) return status;
   struct hash plain_proof = kernel_spec_proof_without(spec, 0, true);
   for (size_t i = 0; i < config->problem_count; i++)

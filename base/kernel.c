@@ -34,18 +34,33 @@ void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, str
   if (spec->order && may_be) text_addf(reason, ". Are arguments exchanged? %s", spec->order);
 }
 
-struct hash kernel_spec_compared(const struct kernel_spec *spec) {
-  const struct hash proof = kernel_spec_proof_without(spec, UINT64_MAX, true);
-  const struct hash_piece pieces[] = {{spec->source_hash.hex, sizeof spec->source_hash.hex},
-                                      {spec->launches_hash.hex, sizeof spec->launches_hash.hex},
-                                      {spec->arguments_hash.hex, sizeof spec->arguments_hash.hex},
-                                      {proof.hex, sizeof proof.hex}};
-  return hash_pieces(pieces, 4);
+struct kernel_compared kernel_spec_compared(const struct kernel_spec *spec) {
+  return (struct kernel_compared){spec->source_hash, spec->launches_hash, spec->arguments_hash,
+                                  kernel_spec_proof_without(spec, UINT64_MAX, true)};
 }
 
-int kernel_spec_add_check(struct kernel_spec *spec, struct hash check, cugen_error *err) {
+static void add_part(struct hash there, struct hash own, struct text *out) {
+  text_addf(out, " %s", strcmp(there.hex, own.hex) == 0 ? "same" : there.hex);
+}
+
+static void add_kernel(const struct kernel_compared *there, const struct kernel_compared *own,
+                       struct text *out) {
+  text_add(out, "on a check problem");
+  if (there->source.hex[0]) {
+    add_part(there->source, own->source, out);
+    add_part(there->launches, own->launches, out);
+    add_part(there->arguments, own->arguments, out);
+    add_part(there->proof, own->proof, out);
+  }
+  text_add_char(out, '\n');
+}
+
+int kernel_spec_add_check(struct kernel_spec *spec, const struct kernel_compared *there,
+                          size_t count, cugen_error *err) {
+  const struct kernel_compared own = kernel_spec_compared(spec);
   struct text text = {0};
-  text_addf(&text, "on the check problem %s\n", check.hex[0] ? check.hex : "none");
+  text_addf(&text, "%zu check problems\n", count);
+  for (size_t i = 0; i < count; i++) add_kernel(&there[i], &own, &text);
   const size_t length = text.length;
   text_add(&text, spec->proof ? spec->proof : "");
   if (text.failed) {

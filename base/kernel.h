@@ -209,14 +209,18 @@ struct hash kernel_spec_passed(const struct kernel_spec *spec);
 /* Appends spec->order to the reason of a failed variant if the order of arguments can be the cause
    of the outcome. */
 void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, struct text *reason);
-/* A hash of what runs and of what its results are compared with, apart from the parameters of the
-   problem: they may get a further one whose value changes nothing. */
-struct hash kernel_spec_compared(const struct kernel_spec *spec);
+/* Hashes of what runs and of what its results are compared with, apart from the parameters of the
+   problem: they may get a further one whose value changes nothing. All empty: nothing runs. */
+struct kernel_compared {
+  struct hash source, launches, arguments, proof;
+};
+struct kernel_compared kernel_spec_compared(const struct kernel_spec *spec);
 /* Adds the variant's kernels on the problems on which it is checked to the proof: results of `spec`
-   are compared there first, so that they prove nothing once one of these kernels is another. check:
-   the kernel_spec_compared of the kernel on the check problem, or a hash of several; empty: the
-   variant does not run there. */
-int kernel_spec_add_check(struct kernel_spec *spec, struct hash check, cugen_error *err);
+   are compared there first, so that they prove nothing once one of these kernels is another. Of a
+   part that equals that of `spec` only this is added, so that a part that changes in both differs
+   once. */
+int kernel_spec_add_check(struct kernel_spec *spec, const struct kernel_compared *there,
+                          size_t count, cugen_error *err);
 /* The proof_hash that the spec would have if the problem lacked the parameters whose bits are set
    in `parameters`; with all of them if the problem has more than KERNEL_MAX_LACKED parameters.
    plain: without the kernels of kernel_spec_add_check. */

@@ -49,12 +49,12 @@ static int tune_candidate_refuse(struct candidate *c, const struct variant *vari
 /* Adds what the variant is on the check problem to what its record is held against. */
 static int add_check(const struct tune_target *t, struct candidate *c,
                      const struct variant *variant, cugen_error *err) {
-  struct hash check = {""};
+  struct kernel_compared check = {0};
   if (c->has_check)
     check = kernel_spec_compared(&c->check);
   else if (t->problem_is_check && !variant->implementation->library)
     check = kernel_spec_compared(&c->real);
-  return kernel_spec_add_check(&c->real, check, err);
+  return kernel_spec_add_check(&c->real, &check, 1, err);
 }
 
 static int expand_both(struct bench *bench, struct candidate *c, const struct variant *variant,

@@ -273,15 +273,16 @@ int expand_unmet(const struct config *config, const struct problem *problem,
   return CUGEN_OK;
 }
 
-/* Sets *out to kernel_spec_compared of the variant's kernel on the problem; empty: it does not run
+/* *out becomes kernel_spec_compared of the variant's kernel on the problem; empty: it does not run
    there. */
 static int hash_there(struct expander *expander, const struct config *config,
                       const struct problem *problem, const struct device_facts *facts,
-                      const struct variant *variant, struct hash *out, cugen_error *err) {
+                      const struct variant *variant, struct kernel_compared *out,
+                      cugen_error *err) {
   struct kernel_spec spec;
   const struct expr *unmet;
   cugen_error ignored;
-  *out = (struct hash){""};
+  *out = (struct kernel_compared){0};
   int status = expand_unmet(config, problem, facts, variant, &unmet, err);
   if (status || unmet) return status;
   status = expand_variant(expander, config, problem, facts, variant, &spec, &ignored);
@@ -293,9 +294,9 @@ static int hash_there(struct expander *expander, const struct config *config,
 
 int expand_compared(struct expander *expander, const struct config *config,
                     const struct problem *problem, const struct device_facts *facts,
-                    const struct variant *variant, struct hash *out, cugen_error *err) {
+                    const struct variant *variant, struct kernel_compared *out, cugen_error *err) {
   struct text inputs = {0};
-  *out = (struct hash){""};
+  *out = (struct kernel_compared){0};
   if (variant->implementation->library) return CUGEN_OK;
   text_addf(&inputs, "%s\n", config->path);
   text_add_n(&inputs, (const char *)facts, sizeof *facts);
@@ -322,10 +323,10 @@ int expand_add_check(struct expander *expander, const struct config *config,
                      const struct problem *problem, const struct device_facts *facts,
                      const struct variant *variant, struct kernel_spec *spec, cugen_error *err) {
   struct problem check;
-  struct hash there;
+  struct kernel_compared there;
   int status = problem_check(config, problem, &check, err);
   if (!status) status = expand_compared(expander, config, &check, facts, variant, &there, err);
-  if (!status) status = kernel_spec_add_check(spec, there, err);
+  if (!status) status = kernel_spec_add_check(spec, &there, 1, err);
   problem_free(&check);
   return status;
 }

@@ -32,10 +32,10 @@ int expand_unmet(const struct config *config, const struct problem *problem,
 
 /* Sets *out to kernel_spec_compared of the variant's kernel on the problem; empty: it does not
    satisfy the variant's conditions, the variant does not expand for it, or calls a library, which
-   may take another kernel there. The expander keeps the hashes. */
+   may take another kernel there. The expander keeps it. */
 int expand_compared(struct expander *expander, const struct config *config,
                     const struct problem *problem, const struct device_facts *facts,
-                    const struct variant *variant, struct hash *out, cugen_error *err);
+                    const struct variant *variant, struct kernel_compared *out, cugen_error *err);
 
 /* Calls kernel_spec_add_check with the variant's kernel on the check problem. spec: the expansion
    of the variant for `problem`. */

@@ -26,10 +26,11 @@ struct expander {
     struct proof proof;
   } proofs[PROOFS_KEPT];
   size_t next_proof;
-  /* The hashes of variants' kernels on check problems, each at a place that follows from the hash
+  /* What variants' kernels on check problems are, each at a place that follows from the hash
      of what it depends on. */
   struct kept_check {
-    struct hash key, kernel;
+    struct hash key;
+    struct kernel_compared kernel;
   } checks[CHECKS_KEPT];
   const struct sources *sources;
   struct data_files data_files;

@@ -230,11 +230,13 @@ TEST(what_is_lacked_is_no_part_of_the_proof) {
    record with another kernel there is not. */
 TEST(what_earlier_versions_did_not_hash_is_left_out) {
   struct kernel_spec spec = {.hash = hash_bytes("k", 1), .proof = strdup("p")};
+  const struct kernel_compared one = {.source = hash_bytes("one", 3)},
+                               two = {.source = hash_bytes("two", 3)};
   struct kernel_spec changed = {.hash = spec.hash, .proof = strdup("p")};
   struct cache_record old = {0}, now = {0};
   cache_record_take_hashes(&old, &spec);
-  assert_int_equal(kernel_spec_add_check(&spec, hash_bytes("one", 3), NULL), CUGEN_OK);
-  assert_int_equal(kernel_spec_add_check(&changed, hash_bytes("two", 3), NULL), CUGEN_OK);
+  assert_int_equal(kernel_spec_add_check(&spec, &one, 1, NULL), CUGEN_OK);
+  assert_int_equal(kernel_spec_add_check(&changed, &two, 1, NULL), CUGEN_OK);
   cache_record_take_hashes(&now, &spec);
   assert_true(cache_record_is_same(&old, &spec));
   assert_true(cache_record_is_same(&old, &changed));
